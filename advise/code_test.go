@@ -47,11 +47,13 @@ func TestEveryLineCompiles(t *testing.T) {
 func TestBrokenLinesAreFound(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "line.go")
-	broken := Line{Code: "store := lockfree.NewStore()", Imports: []string{"github.com/informerbench/informerbench/impl/lockfree"}}
+	broken := Line{Code: "store := lockfree.NewStore()",
+		Imports: []string{"github.com/informerbench/informerbench/impl/lockfree"}}
 	if err := os.WriteFile(file, []byte(program(broken, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if errs := compile(t, []string{file}); len(errs) == 0 || !strings.Contains(errs[0].Msg, "NewStore") {
+	if errs := compile(t, []string{file}); len(errs) == 0 ||
+		!strings.Contains(errs[0].Msg, "NewStore") {
 		t.Errorf("%v, want an error about NewStore", errs)
 	}
 }

@@ -71,7 +71,8 @@ type Code struct {
 }
 
 func (e Evidence) reason() Reason {
-	return Reason{Says: e.Text(), Record: e.Record, Source: e.Source, Page: e.Page, Section: e.Section, Measure: e.Measure}
+	return Reason{Says: e.Text(), Record: e.Record, Source: e.Source, Page: e.Page, Section: e.Section,
+		Measure: e.Measure}
 }
 
 // Question is what is asked of the table.
@@ -110,12 +111,14 @@ func (t *Table) adviseOn(c contract.Component, q Question) Advice {
 		return a
 	}
 	if more := t.tooLarge(c, own.Use, q.Load); more != "" {
-		return Advice{Component: c, Decision: Measure, Commands: commands(c, q), Unknown: []string{more}, Notes: notes}
+		return Advice{Component: c, Decision: Measure, Commands: commands(c, q), Unknown: []string{more},
+			Notes: notes}
 	}
 	own.Code = t.code(c, own.Use)
 	own.Notes = append(own.Notes, notes...)
 	if a.Decision == Use && a.Use != own.Use {
-		own.Notes = append(own.Notes, fmt.Sprintf("The rules, which rest on other runs, would say %s (%s).", a.Use, a.Rule))
+		own.Notes = append(own.Notes,
+			fmt.Sprintf("The rules, which rest on other runs, would say %s (%s).", a.Use, a.Rule))
 	}
 	return *own
 }
@@ -137,7 +140,8 @@ func (t *Table) byRules(c contract.Component, q Question) Advice {
 	a := Advice{Component: c, Decision: Measure, Commands: commands(c, q)}
 	if len(missing) > 0 {
 		a.Missing, a.Silent = unique(missing), t.silent(c, q.Load)
-		a.Unknown = []string{"It depends on what the load leaves out: add " + strings.Join(a.Missing, ", ") + "."}
+		a.Unknown = []string{
+			"It depends on what the load leaves out: add " + strings.Join(a.Missing, ", ") + "."}
 		return a
 	}
 	a.Unknown = t.outside(c, q.Load)
@@ -147,9 +151,11 @@ func (t *Table) byRules(c contract.Component, q Question) Advice {
 // follow is the advice of a rule that holds.
 func (t *Table) follow(r Rule, q Question) Advice {
 	if more := t.tooLarge(r.Component, r.Use, q.Load); more != "" {
-		return Advice{Component: r.Component, Decision: Measure, Commands: commands(r.Component, q), Unknown: []string{more}}
+		return Advice{Component: r.Component, Decision: Measure, Commands: commands(r.Component, q),
+			Unknown: []string{more}}
 	}
-	a := Advice{Component: r.Component, Decision: Use, Use: r.Use, Rule: r.Name, Code: t.code(r.Component, r.Use)}
+	a := Advice{Component: r.Component, Decision: Use, Use: r.Use, Rule: r.Name,
+		Code: t.code(r.Component, r.Use)}
 	for _, s := range t.statements(r) {
 		reason := s.reason()
 		if s.Bytes != nil {
@@ -192,12 +198,15 @@ func (b Bytes) of(l Load) (says string, fits bool) {
 		more, word = -more, "less"
 	}
 	if l.Memory > 0 && all >= float64(l.Memory) {
-		return fmt.Sprintf("%s objects take %s beside the objects themselves, and the limit is %s: that does not fit.",
+		return fmt.Sprintf(
+			"%s objects take %s beside the objects themselves, and the limit is %s: that does not fit.",
 			grouped(objects), humanize.IBytes(uint64(all)), humanize.IBytes(l.Memory)), false
 	}
-	says = fmt.Sprintf("That is %s %s for %s objects", humanize.IBytes(uint64(more)), word, grouped(objects))
+	says = fmt.Sprintf("That is %s %s for %s objects", humanize.IBytes(uint64(more)), word,
+		grouped(objects))
 	if l.Memory > 0 {
-		says += fmt.Sprintf(", %s of %s", report.PercentText(100*more/float64(l.Memory)), humanize.IBytes(l.Memory))
+		says += fmt.Sprintf(", %s of %s", report.PercentText(100*more/float64(l.Memory)),
+			humanize.IBytes(l.Memory))
 	}
 	return says + ".", true
 }

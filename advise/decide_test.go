@@ -87,7 +87,8 @@ func checkUse(t *rapid.T, a Advice, l Load) {
 		t.Fatalf("%s: %q is recommended: %v", a.Component, a.Use, err)
 	}
 	i := slices.IndexFunc(Rules().Rules, func(r Rule) bool { return r.Name == a.Rule })
-	if i < 0 || len(a.Because) == 0 || !hasPrice(Rules(), Rules().Rules[i]) || len(a.Price) != len(Rules().Rules[i].Price) || len(a.Code) != len(Programs()) {
+	if i < 0 || len(a.Because) == 0 || !hasPrice(Rules(), Rules().Rules[i]) ||
+		len(a.Price) != len(Rules().Rules[i].Price) || len(a.Code) != len(Programs()) {
 		t.Fatalf("%+v lacks its rule, a reason, a price or code", a)
 	}
 	for d, limits := range Rules().Rules[i].When.Ranges {
@@ -173,7 +174,9 @@ func TestAdvice(t *testing.T) {
 	of := func(objects, readers float64, reads Reads, writes float64) Load {
 		return Load{Reads: reads}.With(Objects, objects).With(Readers, readers).With(Writes, writes)
 	}
-	queue := func(delayed, workers float64) Load { return Load{}.With(Delayed, delayed).With(Workers, workers) }
+	queue := func(delayed, workers float64) Load {
+		return Load{}.With(Delayed, delayed).With(Workers, workers)
+	}
 	limited := of(50_000, 10, ReadList, 2_000)
 	limited.Memory = 5 << 20
 	roomy := limited
@@ -188,41 +191,63 @@ func TestAdvice(t *testing.T) {
 		rule      string   // that decides, whose first reason must be in the text; "": none
 		want      []string // in the advice as text; the first is what to use
 	}{
-		{"listers starve the writer", of(50_000, 10, ReadList, 2_000), "store", "store-many-listers", []string{"use lockfree", "lockfree.New(indexers)", "cache.Options{NewInformer"}},
-		{"one lister of a large store", of(100_000, 1, ReadList, 10_000), "store", "store-few-listers", []string{"use lockfree"}},
-		{"one lister of a small store", of(10_000, 1, ReadList, 10_000), "store", "", []string{"measure", "1 goroutine reads", "10 to 80"}},
-		{"more objects than were measured", of(5_000_000, 10, ReadList, 2_000), "store", "", []string{"measure", "5,000,000 objects", "--workload store", "benchrun run -f store.yaml"}},
-		{"more writes than were measured", of(100_000, 10, ReadList, 20_000), "store", "", []string{"measure", "20,000 writes", "500 to 10,000"}},
-		{"finders of 2,000", of(100_000, 10, ReadIndex, 10_000).With(Matches, 2_000), "store", "store-finders", []string{"use lockfree"}},
-		{"Gets of a small store", of(5_000, 1, ReadGet, 100), "store", "store-get-small", []string{"use clientgo", "nothing to change", "unless", "relist"}},
-		{"Gets of a large store", of(200_000, 2, ReadGet, 100), "store", "store-get-large", []string{"use lockfree", "by two goroutines"}},
+		{"listers starve the writer", of(50_000, 10, ReadList, 2_000), "store", "store-many-listers",
+			[]string{"use lockfree", "lockfree.New(indexers)", "cache.Options{NewInformer"}},
+		{"one lister of a large store", of(100_000, 1, ReadList, 10_000), "store", "store-few-listers",
+			[]string{"use lockfree"}},
+		{"one lister of a small store", of(10_000, 1, ReadList, 10_000), "store", "",
+			[]string{"measure", "1 goroutine reads", "10 to 80"}},
+		{"more objects than were measured", of(5_000_000, 10, ReadList, 2_000), "store", "",
+			[]string{"measure", "5,000,000 objects", "--workload store", "benchrun run -f store.yaml"}},
+		{"more writes than were measured", of(100_000, 10, ReadList, 20_000), "store", "",
+			[]string{"measure", "20,000 writes", "500 to 10,000"}},
+		{"finders of 2,000", of(100_000, 10, ReadIndex, 10_000).With(Matches, 2_000), "store",
+			"store-finders", []string{"use lockfree"}},
+		{"Gets of a small store", of(5_000, 1, ReadGet, 100), "store", "store-get-small",
+			[]string{"use clientgo", "nothing to change", "unless", "relist"}},
+		{"Gets of a large store", of(200_000, 2, ReadGet, 100), "store", "store-get-large",
+			[]string{"use lockfree", "by two goroutines"}},
 		{"no reader", of(100_000, 0, "", 1_000), "store", "store-alone", []string{"use clientgo"}},
-		{"who reads is unknown", Load{}.With(Objects, 100_000), "store", "", []string{"measure", "--readers", "--reads", "--writes"}},
-		{"memory that is enough", roomy, "store", "store-many-listers", []string{"use lockfree", "for 50,000 objects", "of 2.0 GiB"}},
+		{"who reads is unknown", Load{}.With(Objects, 100_000), "store", "",
+			[]string{"measure", "--readers", "--reads", "--writes"}},
+		{"memory that is enough", roomy, "store", "store-many-listers",
+			[]string{"use lockfree", "for 50,000 objects", "of 2.0 GiB"}},
 		{"memory that is too little", limited, "store", "", []string{"measure", "5.0 MiB"}},
 		{"memory that is too little", limited, "informer", "", []string{"measure", "5.0 MiB"}},
-		{"an informer under listers", of(50_000, 10, ReadList, 2_000), "informer", "informer-many-listers", []string{"use informerbench", "informers.NewSharedInformerFactory"}},
-		{"an informer nobody reads", of(50_000, 0, "", 2_000), "informer", "informer-alone", []string{"use informerbench"}},
-		{"an informer of finders", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5_000), "informer", "informer-finders", []string{"use informerbench"}},
-		{"an informer of finders of few", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5), "informer", "", []string{"measure", "5 objects found by a look-up", "2,000 to 10,000"}},
-		{"an informer of Gets", of(50_000, 4, ReadGet, 2_000), "informer", "informer-getters", []string{"use informerbench", "for 50,000 objects"}},
-		{"an informer of Gets by many", of(50_000, 40, ReadGet, 2_000), "informer", "", []string{"measure", "1 to 10"}},
-		{"DeltaFIFO's semantics", merged, "fifo", "fifo-merged", []string{"use coalescing", "NewCoalescing"}},
-		{"every event", of(100_000, 0, "", 100), "fifo", "fifo-every", []string{"use inorder-atomic", "NewInOrder"}},
-		{"a million waiting", queue(1_000_000, 8), "queue", "queue-waiting", []string{"use workqueue", "NewRateLimiting"}},
-		{"a million waiting", queue(1_000_000, 8), "delay", "delay-large", []string{"use quadheap", "NewQuadHeap"}},
+		{"an informer under listers", of(50_000, 10, ReadList, 2_000), "informer",
+			"informer-many-listers", []string{"use informerbench", "informers.NewSharedInformerFactory"}},
+		{"an informer nobody reads", of(50_000, 0, "", 2_000), "informer", "informer-alone",
+			[]string{"use informerbench"}},
+		{"an informer of finders", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5_000), "informer",
+			"informer-finders", []string{"use informerbench"}},
+		{"an informer of finders of few", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5), "informer",
+			"", []string{"measure", "5 objects found by a look-up", "2,000 to 10,000"}},
+		{"an informer of Gets", of(50_000, 4, ReadGet, 2_000), "informer", "informer-getters",
+			[]string{"use informerbench", "for 50,000 objects"}},
+		{"an informer of Gets by many", of(50_000, 40, ReadGet, 2_000), "informer", "",
+			[]string{"measure", "1 to 10"}},
+		{"DeltaFIFO's semantics", merged, "fifo", "fifo-merged",
+			[]string{"use coalescing", "NewCoalescing"}},
+		{"every event", of(100_000, 0, "", 100), "fifo", "fifo-every",
+			[]string{"use inorder-atomic", "NewInOrder"}},
+		{"a million waiting", queue(1_000_000, 8), "queue", "queue-waiting",
+			[]string{"use workqueue", "NewRateLimiting"}},
+		{"a million waiting", queue(1_000_000, 8), "delay", "delay-large",
+			[]string{"use quadheap", "NewQuadHeap"}},
 		{"nothing waits", queue(0, 1), "queue", "queue-few", []string{"use workqueue"}},
 		{"nothing waits", queue(0, 1), "delay", "", []string{"measure", "does not matter"}},
 		{"few wait", queue(10, 1), "delay", "", []string{"measure", "1,000 to 100,000"}},
 		{"a thousand workers", queue(0, 1_000), "queue", "queue-many-workers", []string{"use workqueue"}},
-		{"priorities", urgent, "queue", "queue-priorities", []string{"use priority", "ctrlqueue.New", "16 Gets"}},
+		{"priorities", urgent, "queue", "queue-priorities",
+			[]string{"use priority", "ctrlqueue.New", "16 Gets"}},
 	} {
 		t.Run(c.name+"/"+string(c.component), func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			all := Rules().Advise(Question{Load: c.load})
 			i := slices.IndexFunc(all, func(a Advice) bool { return a.Component == c.component })
-			if err := WriteText(&out, Given{c.load, all[i : i+1]}, false, report.Terminal{Wide: true}); err != nil {
+			if err := WriteText(&out, Given{c.load, all[i : i+1]}, false,
+				report.Terminal{Wide: true}); err != nil {
 				t.Fatal(err)
 			}
 			if all[i].Rule != c.rule {
@@ -249,7 +274,8 @@ func TestTextFitsTheTerminal(t *testing.T) {
 		for _, r := range Rules().Rules {
 			l := corners(r.When)[0]
 			var out bytes.Buffer
-			if err := WriteText(&out, Given{l, Rules().Advise(Question{Load: l})}, true, report.Terminal{Width: width}); err != nil {
+			if err := WriteText(&out, Given{l, Rules().Advise(Question{Load: l})}, true,
+				report.Terminal{Width: width}); err != nil {
 				t.Fatal(err)
 			}
 			if width == 0 {
@@ -269,7 +295,8 @@ func TestTextFitsTheTerminal(t *testing.T) {
 // A command that goes on after a backslash is the same command.
 func TestBrokenCommandsAreWhole(t *testing.T) {
 	t.Parallel()
-	command := "benchrun advise --objects 50000 --readers 10 --reads list --writes 2000 --workload store > store.yaml"
+	command := "benchrun advise --objects 50000 --readers 10 --reads list --writes 2000 --workload " +
+		"store > store.yaml"
 	lines := broken(command, 40, false)
 	if len(lines) < 3 {
 		t.Fatalf("%q: the test sees nothing", lines)
@@ -295,17 +322,20 @@ func TestBriefTextIsShort(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if strings.Contains(brief.String(), "repeat") || !strings.Contains(whole.String(), "repeat   benchrun run --preset lock-starvation") {
+	if strings.Contains(brief.String(), "repeat") ||
+		!strings.Contains(whole.String(), "repeat   benchrun run --preset lock-starvation") {
 		t.Errorf("the commands that repeat a measurement belong to --all:\n%s\n%s", brief, whole)
 	}
-	if !strings.Contains(brief.String(), "says nothing of delay (add --delayed); queue (add --delayed, --workers)") {
+	if !strings.Contains(brief.String(),
+		"says nothing of delay (add --delayed); queue (add --delayed, --workers)") {
 		t.Errorf("what is not asked takes one line:\n%s", brief)
 	}
 }
 
 func TestJSONIsWhole(t *testing.T) {
 	t.Parallel()
-	l := Load{Reads: ReadList, Memory: 1 << 30}.With(Objects, 50_000).With(Readers, 10).With(Writes, 2_000)
+	l := Load{Reads: ReadList, Memory: 1 << 30}.With(Objects, 50_000).With(Readers, 10).With(Writes,
+		2_000)
 	var out bytes.Buffer
 	if err := WriteJSON(&out, Given{l, Rules().Advise(Question{Load: l})}); err != nil {
 		t.Fatal(err)
@@ -315,14 +345,17 @@ func TestJSONIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := back.Advice[0]
-	if back.Load.Numbers[Objects] != 50_000 || store.Use != "lockfree" || len(store.Because) != 3 || store.Because[0].Measure == "" || store.Code[0].Code == "" {
+	if back.Load.Numbers[Objects] != 50_000 || store.Use != "lockfree" || len(store.Because) != 3 ||
+		store.Because[0].Measure == "" || store.Code[0].Code == "" {
 		t.Errorf("%+v", back)
 	}
 }
 
 func TestMistakesNameWhatIsAllowed(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"": "by-index=N", "lists": "list, get", "by-index": "by-index=20", "by-index=0": "1 to 50,000,000", "list=3": "want list", "by-index=1e3": "1 to"} {
+	for text, want := range map[string]string{"": "by-index=N", "lists": "list, get",
+		"by-index": "by-index=20", "by-index=0": "1 to 50,000,000", "list=3": "want list",
+		"by-index=1e3": "1 to"} {
 		if _, _, err := ParseReads(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("--reads %q: %v, want %q", text, err, want)
 		}
@@ -333,7 +366,8 @@ func TestMistakesNameWhatIsAllowed(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "many", "NaN", "Inf", "-1", "0.5", "1e12"} {
-		if _, err := ParseNumber(Objects, text); err == nil || !strings.Contains(err.Error(), "1 to 50,000,000") {
+		if _, err := ParseNumber(Objects, text); err == nil ||
+			!strings.Contains(err.Error(), "1 to 50,000,000") {
 			t.Errorf("--objects %q: %v", text, err)
 		}
 	}
@@ -359,7 +393,9 @@ func TestMistakesNameWhatIsAllowed(t *testing.T) {
 func TestLessMemoryIsSaidSo(t *testing.T) {
 	t.Parallel()
 	l := Load{Memory: 2 << 30}.With(Objects, 50_000)
-	for own, want := range map[float64]string{160: "That is 537 KiB less for 50,000 objects, 0.026% of 2.0 GiB.", 182: "That is 537 KiB more for 50,000 objects, 0.026% of 2.0 GiB."} {
+	for own, want := range map[float64]string{
+		160: "That is 537 KiB less for 50,000 objects, 0.026% of 2.0 GiB.",
+		182: "That is 537 KiB more for 50,000 objects, 0.026% of 2.0 GiB."} {
 		if got, fits := (Bytes{Own: own, Reference: 171}).of(l); got != want || !fits {
 			t.Errorf("%g B: %q, %t; want %q", own, got, fits, want)
 		}

@@ -45,7 +45,8 @@ type described struct {
 var dimensions = []described{
 	{Objects, "object", "objects", MostObjects, "--objects"},
 	{Readers, "goroutine reads", "goroutines read", MostGoroutines, "--readers"},
-	{Matches, "object found by a look-up", "objects found by a look-up", MostObjects, "--reads by-index=N"},
+	{Matches, "object found by a look-up", "objects found by a look-up", MostObjects,
+		"--reads by-index=N"},
 	{Writes, "write a second", "writes a second", MostWrites, "--writes"},
 	{Delayed, "item waits for its time", "items wait for their time", MostObjects, "--delayed"},
 	{Workers, "worker", "workers", MostGoroutines, "--workers"},
@@ -83,7 +84,9 @@ func (d described) counted(n float64) string {
 
 // describe finds a dimension's description; the dimension must exist.
 func describe(d Dimension) described {
-	return dimensions[slices.IndexFunc(dimensions, func(known described) bool { return known.Dimension == d })]
+	return dimensions[slices.IndexFunc(dimensions, func(known described) bool {
+		return known.Dimension == d
+	})]
 }
 
 // grouped writes a number with commas: 1,000,000.
@@ -171,7 +174,9 @@ func ParseReads(text string) (reads Reads, matches float64, err error) {
 			return ReadIndex, float64(n), nil
 		}
 	}
-	return "", 0, fmt.Errorf("%q: want list, get, or by-index=N with the number of objects that a read finds, 1 to %s, such as by-index=20", text, grouped(MostObjects))
+	return "", 0, fmt.Errorf(
+		"%q: want list, get, or by-index=N with the number of objects that a read finds, 1 to %s, "+
+			"such as by-index=20", text, grouped(MostObjects))
 }
 
 // ParseNumber parses a number of a load. The error says what is allowed.
@@ -187,7 +192,8 @@ func ParseNumber(d Dimension, text string) (float64, error) {
 func ParseBytes(text string) (uint64, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil || n < 1 || n > MostMemory {
-		return 0, fmt.Errorf("%q: want a size of 1B to %s, such as 512MiB or 2GiB", text, humanize.IBytes(MostMemory))
+		return 0, fmt.Errorf("%q: want a size of 1B to %s, such as 512MiB or 2GiB", text,
+			humanize.IBytes(MostMemory))
 	}
 	return n, nil
 }
@@ -216,10 +222,12 @@ func (l Load) Validate() error {
 		return fmt.Errorf("--reads: %s find no number of objects: use by-index=N", l.Reads)
 	}
 	if counted && known && matches > objects {
-		return fmt.Errorf("--reads by-index=%s finds more than there is: use 1 to %s, or more --objects", grouped(matches), grouped(objects))
+		return fmt.Errorf("--reads by-index=%s finds more than there is: use 1 to %s, or more --objects",
+			grouped(matches), grouped(objects))
 	}
 	if l.Memory > MostMemory {
-		return fmt.Errorf("--memory: %d is out of range: use at most %s", l.Memory, humanize.IBytes(MostMemory))
+		return fmt.Errorf("--memory: %d is out of range: use at most %s", l.Memory,
+			humanize.IBytes(MostMemory))
 	}
 	return nil
 }
@@ -299,7 +307,8 @@ func (l Load) readers(n float64) string {
 	if n == 0 {
 		return "no goroutine reads"
 	}
-	does := map[Reads]string{"": "read", ReadGet: "get single keys", ReadList: "list everything", ReadIndex: "read an index"}[l.Reads]
+	does := map[Reads]string{"": "read", ReadGet: "get single keys", ReadList: "list everything",
+		ReadIndex: "read an index"}[l.Reads]
 	if l.Reads == ReadIndex {
 		if m, known := l.Numbers[Matches]; known {
 			does = "look up " + grouped(m) + " by index"

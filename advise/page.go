@@ -16,7 +16,8 @@ import (
 const pageIntro = `# Which one should I use
 
 This page is for somebody with a controller, an informer or a workqueue who wants to know what to put into it.
-It is made from the rules of ` + "`benchrun advise`" + ` (` + "`advise/rules.yaml`" + `): do not edit it. ` + "`go generate ./internal/pages ./advise`" + ` writes it anew.
+It is made from the rules of ` + "`benchrun advise`" + ` (` + "`advise/rules.yaml`" +
+	`): do not edit it. ` + "`go generate ./internal/pages ./advise`" + ` writes it anew.
 
 ` + "```sh" + `
 go run ./cmd/benchrun advise --objects 50000 --readers 10 --reads list --writes 2000 --memory 2GiB
@@ -79,11 +80,13 @@ func (t *Table) WritePage(out io.Writer) error {
 	return w.Flush()
 }
 
-// WriteSummary writes the rules as one table with the strongest reason of each, as Markdown. page is
+// WriteSummary writes the rules as one table with the strongest reason of each, as Markdown. page
+// is
 // the way to the page that WritePage writes.
 func (t *Table) WriteSummary(out io.Writer, page string) error {
 	w := bufio.NewWriter(out)
-	fmt.Fprint(w, "| component | load | where it holds | use | the strongest reason |\n|---|---|---|---|---|\n")
+	fmt.Fprint(w, "| component | load | where it holds | use | the strongest reason "+
+		"|\n|---|---|---|---|---|\n")
 	for _, c := range load.Components() {
 		for _, r := range t.Of(c) {
 			fmt.Fprintf(w, "| %s | %s | %s |\n", c, r.cells(page), r.Because[0].Text())
@@ -96,7 +99,8 @@ func (t *Table) WriteSummary(out io.Writer, page string) error {
 // cells are three cells of a rule: the load, where it holds, what to use. page is the way to the
 // page of the rules, "" on that page.
 func (r Rule) cells(page string) string {
-	return fmt.Sprintf("[%s](%s#%s) | %s | `%s`", strings.TrimSuffix(r.What, "."), page, r.Name, r.When.text(), r.Use)
+	return fmt.Sprintf("[%s](%s#%s) | %s | `%s`", strings.TrimSuffix(r.What, "."), page, r.Name,
+		r.When.text(), r.Use)
 }
 
 // otherwise are the same cells for a load that no rule of the component is about.

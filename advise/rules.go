@@ -151,7 +151,9 @@ func parse(data []byte) (*Table, error) {
 	}
 	for _, r := range t.Rules {
 		for d, limits := range r.When.Ranges {
-			if !slices.ContainsFunc(dimensions, func(known described) bool { return string(known.Dimension) == d }) {
+			if !slices.ContainsFunc(dimensions, func(known described) bool {
+				return string(known.Dimension) == d
+			}) {
 				return nil, fmt.Errorf("rule %s: unknown condition %q", r.Name, d)
 			}
 			if limits[0] > limits[1] {

@@ -52,7 +52,8 @@ func TestRulesNameTheCatalog(t *testing.T) {
 			t.Errorf("rule %s is there twice", r.Name)
 		}
 		names[r.Name] = true
-		if !strings.HasPrefix(r.Name, string(r.Component)+"-") || r.What == "" || len(r.Because) == 0 || !hasPrice(table, r) {
+		if !strings.HasPrefix(r.Name, string(r.Component)+"-") || r.What == "" || len(r.Because) == 0 ||
+			!hasPrice(table, r) {
 			t.Errorf("rule %s lacks its component in front, a description, a reason or a price", r.Name)
 		}
 		e, err := catalog.Lookup(r.Component, r.Use)
@@ -111,7 +112,8 @@ func TestEvidenceCanBeFollowed(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", where, err)
 		}
-		if e.Section != "" && !regexp.MustCompile(`(?m)^#+ `+regexp.QuoteMeta(e.Section)+`$`).Match(page) {
+		if e.Section != "" && !regexp.MustCompile(`(?m)^#+ `+regexp.QuoteMeta(e.Section)+`$`).Match(
+			page) {
 			t.Errorf("%s: %s has no section %q", where, e.Page, e.Section)
 		}
 		if err := checkCommand(e.Measure); err != nil {
@@ -129,7 +131,8 @@ func TestEvidenceCanBeFollowed(t *testing.T) {
 func checkCommand(command string) error {
 	words := strings.Fields(command)
 	if len(words) == 3 && words[0] == "go" && words[1] == "test" {
-		_, err := os.Stat(filepath.Join(root, strings.TrimPrefix(words[2], "github.com/informerbench/informerbench/")))
+		_, err := os.Stat(
+			filepath.Join(root, strings.TrimPrefix(words[2], "github.com/informerbench/informerbench/")))
 		return err
 	}
 	if len(words) < 2 || words[0] != "benchrun" || words[1] != "run" && words[1] != "verify" {
@@ -153,7 +156,9 @@ func checkCommand(command string) error {
 			return err
 		}
 	}
-	if words[1] == "run" && !slices.ContainsFunc(ofPreset, func(w load.Workload) bool { return w.Component == c }) {
+	if words[1] == "run" && !slices.ContainsFunc(ofPreset, func(w load.Workload) bool {
+		return w.Component == c
+	}) {
 		return fmt.Errorf("preset %s measures no %s", flags["--preset"], c)
 	}
 	return nil

@@ -150,8 +150,12 @@ func (r *Run) near(c contract.Component, l Load) (near []measurement, why string
 	if len(near) == 0 {
 		return nil, ""
 	}
-	if l.Reads != "" && l.Numbers[Readers] > 0 && slices.ContainsFunc(near, func(m measurement) bool { return m.load.Reads != "" }) {
-		near = slices.DeleteFunc(near, func(m measurement) bool { return !m.alone && m.load.Reads != l.Reads })
+	if l.Reads != "" && l.Numbers[Readers] > 0 && slices.ContainsFunc(near, func(m measurement) bool {
+		return m.load.Reads != ""
+	}) {
+		near = slices.DeleteFunc(near, func(m measurement) bool {
+			return !m.alone && m.load.Reads != l.Reads
+		})
 		if !slices.ContainsFunc(near, func(m measurement) bool { return m.load.Reads != "" }) {
 			return nil, fmt.Sprintf("readers that %s: the run has none", l.Reads)
 		}
@@ -230,7 +234,8 @@ func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []
 		notes = append(notes, "The run: "+w+".")
 	}
 	if answer.Rejected != "" && known(c, answer.Rejected) {
-		notes = append(notes, fmt.Sprintf("%s gains more in the run and is left out: it %s.", answer.Rejected, answer.Why))
+		notes = append(notes, fmt.Sprintf("%s gains more in the run and is left out: it %s.",
+			answer.Rejected, answer.Why))
 	}
 	if answer.Use == answer.Reference && answer.Inconclusive > 0 {
 		next := "Its command with --budget 10m measures more."
@@ -240,17 +245,22 @@ func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []
 				next = "It was interrupted; to go on: " + record.ResumeCommand(r.Dir)
 			}
 		}
-		return nil, append(notes, fmt.Sprintf("The run proves none better: %d of %d comparisons are inconclusive. %s", answer.Inconclusive, answer.Judged, next)), nil
+		return nil, append(
+			notes, fmt.Sprintf("The run proves none better: %d of %d comparisons are inconclusive. %s",
+				answer.Inconclusive, answer.Judged, next)), nil
 	}
 	entry, err := catalog.Lookup(c, answer.Use)
 	if err != nil {
-		return nil, append(notes, "The run recommends an implementation that this benchrun does not have."), nil
+		return nil, append(
+			notes, "The run recommends an implementation that this benchrun does not have."), nil
 	}
 	if why := unsuitable(entry, q.Asked); why != "" {
 		return nil, append(notes, fmt.Sprintf("The run favours %s, which %s.", entry.Name, why)), nil
 	}
 	if entry.Study {
-		notes = append(notes, entry.Name+" is in the catalog for study: docs/stores.md, fifos.md, delays.md and queues.md say what its design lacks.")
+		notes = append(notes, entry.Name+
+			" is in the catalog for study: docs/stores.md, fifos.md, delays.md and queues.md say what "+
+			"its design lacks.")
 	}
 	if unverified := r.unverified(c, answer.Use); unverified != "" {
 		notes = append(notes, unverified)
@@ -263,9 +273,11 @@ func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []
 }
 
 // answer sums groups of a component up; compared is false if nothing in them was. What does not do
-// what the load asks for is left out, and unsuited says so. A design that is in the catalog for study
+// what the load asks for is left out, and unsuited says so. A design that is in the catalog for
+// study
 // is the answer only if no other implementation gains anything.
-func (r *Run) answer(c contract.Component, groups []compare.Group, l Load) (a compare.Answer, unsuited []string, compared bool) {
+func (r *Run) answer(c contract.Component, groups []compare.Group, l Load) (a compare.Answer,
+	unsuited []string, compared bool) {
 	for {
 		answers := compare.Answers(r.record, groups)
 		if len(answers) == 0 {
@@ -277,7 +289,8 @@ func (r *Run) answer(c contract.Component, groups []compare.Group, l Load) (a co
 			return a, unsuited, true
 		}
 		if why := unsuitable(entry, l); why != "" && !entry.Reference {
-			unsuited = append(unsuited, fmt.Sprintf("%s gains more in the run and is left out: it %s.", entry.Name, why))
+			unsuited = append(unsuited,
+				fmt.Sprintf("%s gains more in the run and is left out: it %s.", entry.Name, why))
 			groups = without(c, groups, func(e catalog.Entry) bool { return e.Name == entry.Name })
 			continue
 		}
@@ -285,7 +298,8 @@ func (r *Run) answer(c contract.Component, groups []compare.Group, l Load) (a co
 			return a, unsuited, true
 		}
 		useful := without(c, groups, func(e catalog.Entry) bool { return e.Study })
-		if others := compare.Answers(r.record, useful); len(others) > 0 && others[0].Use != others[0].Reference {
+		if others := compare.Answers(r.record, useful); len(others) > 0 &&
+			others[0].Use != others[0].Reference {
 			return others[0], unsuited, true
 		}
 		return a, unsuited, true
@@ -297,7 +311,8 @@ func unsuitable(e catalog.Entry, l Load) string {
 	switch {
 	case e.Component == contract.ComponentQueue && l.Priorities && !hasPriorities(e):
 		return "has no priorities"
-	case e.Component == contract.ComponentFIFO && l.Events == EventsEvery && e.FIFOClass == contract.Coalescing:
+	case e.Component == contract.ComponentFIFO && l.Events == EventsEvery &&
+		e.FIFOClass == contract.Coalescing:
 		return "merges the events of an object that wait"
 	}
 	return ""
@@ -311,15 +326,17 @@ func hasPriorities(e catalog.Entry) bool {
 }
 
 // without returns groups without some of the catalog's implementations.
-func without(c contract.Component, groups []compare.Group, drop func(catalog.Entry) bool) []compare.Group {
+func without(c contract.Component, groups []compare.Group,
+	drop func(catalog.Entry) bool) []compare.Group {
 	groups = slices.Clone(groups)
 	for i := range groups {
 		groups[i].Rows = slices.Clone(groups[i].Rows)
 		for j, row := range groups[i].Rows {
-			groups[i].Rows[j].Values = slices.DeleteFunc(slices.Clone(row.Values), func(v compare.Value) bool {
-				entry, err := catalog.Lookup(c, v.Impl)
-				return err == nil && drop(entry)
-			})
+			groups[i].Rows[j].Values = slices.DeleteFunc(slices.Clone(row.Values),
+				func(v compare.Value) bool {
+					entry, err := catalog.Lookup(c, v.Impl)
+					return err == nil && drop(entry)
+				})
 		}
 	}
 	return groups
@@ -333,7 +350,9 @@ func known(c contract.Component, name string) bool {
 func (r *Run) unverified(c contract.Component, name string) string {
 	for _, im := range r.record.Impls {
 		if im.Component == string(c) && im.Name == name && im.Verified != record.VerifyPassed {
-			return fmt.Sprintf("Its conformance suite did not pass in the run (%s): benchrun verify --component %s --impl %s", im.Verified, c, name)
+			return fmt.Sprintf(
+				"Its conformance suite did not pass in the run (%s): benchrun verify --component %s --impl %s",
+				im.Verified, c, name)
 		}
 	}
 	return ""
@@ -345,13 +364,15 @@ func gains(a compare.Answer) string {
 		if a.Rejected != "" {
 			return fmt.Sprintf("%s gains more, and %s.", a.Rejected, a.Why)
 		}
-		return fmt.Sprintf("None of the others gains more than it loses, by what is proved in %s.", counted(a.Judged, "comparison", "comparisons"))
+		return fmt.Sprintf("None of the others gains more than it loses, by what is proved in %s.",
+			counted(a.Judged, "comparison", "comparisons"))
 	}
 	var parts []string
 	for _, w := range a.Concerns {
 		parts = append(parts, report.WeighedText(w))
 	}
-	return fmt.Sprintf("Of the reference's, on average: %s; %d of %d comparisons are inconclusive.", strings.Join(parts, ", "), a.Inconclusive, a.Judged)
+	return fmt.Sprintf("Of the reference's, on average: %s; %d of %d comparisons are inconclusive.",
+		strings.Join(parts, ", "), a.Inconclusive, a.Judged)
 }
 
 // mostCosts is how many metrics a price names.
@@ -369,14 +390,16 @@ func (r *Run) costs(a compare.Answer) (out []Reason) {
 	}
 	for i, k := range kinds {
 		if i == mostCosts {
-			return append(out, Reason{Says: counted(len(kinds)-i, "more metric is worse.", "more metrics are worse."), Record: r.Dir})
+			return append(out, Reason{
+				Says: counted(len(kinds)-i, "more metric is worse.", "more metrics are worse."), Record: r.Dir})
 		}
 		c := of[k][0]
 		where := k.series + " "
 		if k.series == compare.ProcessSeries {
 			where = ""
 		}
-		says := fmt.Sprintf("%s%s is %s of the reference's in %s", where, k.metric, report.RatioText(*c.Ratio), c.Name.Workload)
+		says := fmt.Sprintf("%s%s is %s of the reference's in %s", where, k.metric,
+			report.RatioText(*c.Ratio), c.Name.Workload)
 		if more := len(of[k]) - 1; more > 0 {
 			says += fmt.Sprintf(", and worse in %d more", more)
 		}

@@ -44,22 +44,32 @@ func adviceOf(t *testing.T, c contract.Component, q Question) Advice {
 // A run's verdicts come before the rules, under the load that it measured.
 func TestRunComesBeforeTheRules(t *testing.T) {
 	t.Parallel()
-	slow := OfRun("results/mine", runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100}, recordtest.Impl{Name: "lockfree", NsPerOp: 300}))
+	slow := OfRun("results/mine",
+		runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100},
+			recordtest.Impl{Name: "lockfree", NsPerOp: 300}))
 	l := slow.Load()
-	if got := l.String(); got != "100,000 objects; 10 goroutines list everything; 10,000 writes a second" {
+	if got := l.String(); got != "100,000 objects; 10 goroutines list everything; 10,000 writes a "+
+		"second" {
 		t.Fatalf("the run's load is %s", got)
 	}
 	a := adviceOf(t, contract.ComponentStore, Question{Load: l, Run: slow})
-	if a.Decision != Use || a.Use != "clientgo" || a.Rule != "" || a.Because[0].Record != "results/mine" || !strings.Contains(strings.Join(a.Notes, " "), "would say lockfree") {
+	if a.Decision != Use || a.Use != "clientgo" || a.Rule != "" ||
+		a.Because[0].Record != "results/mine" ||
+		!strings.Contains(strings.Join(a.Notes, " "), "would say lockfree") {
 		t.Errorf("all is worse in the run: %+v", a)
 	}
 
-	quick := OfRun("results/mine", runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100}, recordtest.Impl{Name: "dense", NsPerOp: 50}))
+	quick := OfRun("results/mine",
+		runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100},
+			recordtest.Impl{Name: "dense", NsPerOp: 50}))
 	a = adviceOf(t, contract.ComponentStore, Question{Load: l, Run: quick})
-	if a.Use != "dense" || !strings.Contains(a.Because[0].Says, "time 0.5") || !strings.Contains(strings.Join(a.Notes, " "), "for study") || !strings.Contains(a.Code[0].Note, "docs/api.md") {
+	if a.Use != "dense" || !strings.Contains(a.Because[0].Says, "time 0.5") ||
+		!strings.Contains(strings.Join(a.Notes, " "), "for study") ||
+		!strings.Contains(a.Code[0].Note, "docs/api.md") {
 		t.Errorf("dense is better in the run: %+v", a)
 	}
-	if informer := adviceOf(t, contract.ComponentInformer, Question{Load: l, Run: quick}); informer.Rule != "informer-many-listers" {
+	if informer := adviceOf(t, contract.ComponentInformer,
+		Question{Load: l, Run: quick}); informer.Rule != "informer-many-listers" {
 		t.Errorf("the run measured no informer: %+v", informer)
 	}
 }
@@ -84,11 +94,13 @@ func TestRunOfSeveralComponents(t *testing.T) {
 // A run that was made slow on purpose says so.
 func TestRunThatIsTainted(t *testing.T) {
 	t.Parallel()
-	planted := runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100}, recordtest.Impl{Name: "lockfree", NsPerOp: 50})
+	planted := runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100},
+		recordtest.Impl{Name: "lockfree", NsPerOp: 50})
 	planted.Settings.Plant = &record.Plant{Impl: "clientgo", Share: 0.5}
 	r := OfRun("results/mine", planted)
 	a := adviceOf(t, contract.ComponentStore, Question{Load: r.Load(), Run: r})
-	if !strings.Contains(strings.Join(a.Notes, " "), "The run: planted: the store clientgo is 50% slower") {
+	if !strings.Contains(strings.Join(a.Notes, " "),
+		"The run: planted: the store clientgo is 50% slower") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -96,7 +108,9 @@ func TestRunThatIsTainted(t *testing.T) {
 // The rules speak where the run measured another load, or proves nothing.
 func TestRunOfAnotherLoad(t *testing.T) {
 	t.Parallel()
-	quick := OfRun("results/mine", runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100}, recordtest.Impl{Name: "dense", NsPerOp: 50}))
+	quick := OfRun("results/mine",
+		runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100},
+			recordtest.Impl{Name: "dense", NsPerOp: 50}))
 	for _, c := range []struct {
 		flags Load
 		note  string
@@ -105,13 +119,17 @@ func TestRunOfAnotherLoad(t *testing.T) {
 		{Load{}.With(Readers, 80), "80 goroutines read: the run measured 10"},
 		{Load{Reads: ReadIndex}.With(Matches, 2_000), "by-index: the run has none"},
 	} {
-		a := adviceOf(t, contract.ComponentStore, Question{Load: c.flags.Over(quick.Load()), Asked: c.flags, Run: quick})
-		if a.Use != "lockfree" || a.Rule == "" || !strings.Contains(strings.Join(a.Notes, " "), c.note) || len(a.Commands) == 0 {
+		a := adviceOf(t, contract.ComponentStore,
+			Question{Load: c.flags.Over(quick.Load()), Asked: c.flags, Run: quick})
+		if a.Use != "lockfree" || a.Rule == "" || !strings.Contains(strings.Join(a.Notes, " "), c.note) ||
+			len(a.Commands) == 0 {
 			t.Errorf("%s: %+v", c.note, a)
 		}
 	}
-	two := runOf(2, recordtest.Impl{Name: "clientgo", NsPerOp: 100}, recordtest.Impl{Name: "dense", NsPerOp: 50})
-	for complete, note := range map[bool]string{true: "with --budget 10m", false: `benchrun run --resume 'my results/it'\''s'`} {
+	two := runOf(2, recordtest.Impl{Name: "clientgo", NsPerOp: 100},
+		recordtest.Impl{Name: "dense", NsPerOp: 50})
+	for complete, note := range map[bool]string{true: "with --budget 10m",
+		false: `benchrun run --resume 'my results/it'\''s'`} {
 		two.Complete = complete
 		r := OfRun("my results/it's", two)
 		a := adviceOf(t, contract.ComponentStore, Question{Load: r.Load(), Run: r})
@@ -139,19 +157,24 @@ func TestNearestWorkloadsAnswer(t *testing.T) {
 		{"large, 1 lists", false, Load{Reads: ReadList}.With(Objects, 1_000_000).With(Readers, 1)},
 		{"small, alone", true, Load{}.With(Objects, 1_000).With(Readers, 0)},
 	} {
-		r.measured = append(r.measured, measurement{contract.ComponentStore, m.load, m.alone, compare.Group{Title: m.title}})
+		r.measured = append(r.measured,
+			measurement{contract.ComponentStore, m.load, m.alone, compare.Group{Title: m.title}})
 	}
 	for _, c := range []struct {
 		load Load
 		want []string
 	}{
 		{Load{Reads: ReadList}.With(Objects, 1_000_000).With(Readers, 80), nil},
-		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 80), []string{"small, 80 list", "small, alone"}},
-		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 5), []string{"small, 10 list", "small, 1 lists", "small, alone"}},
-		{Load{Reads: ReadList}.With(Objects, 500_000).With(Readers, 1), []string{"small, 1 lists", "large, 1 lists", "small, alone"}},
+		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 80),
+			[]string{"small, 80 list", "small, alone"}},
+		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 5),
+			[]string{"small, 10 list", "small, 1 lists", "small, alone"}},
+		{Load{Reads: ReadList}.With(Objects, 500_000).With(Readers, 1),
+			[]string{"small, 1 lists", "large, 1 lists", "small, alone"}},
 		{Load{}.With(Objects, 500_000).With(Readers, 0), []string{"large, not read", "small, alone"}},
 		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 0), []string{"small, alone"}},
-		{Load{Reads: ReadGet}.With(Objects, 1_000).With(Readers, 1), []string{"small, 1 gets", "small, alone"}},
+		{Load{Reads: ReadGet}.With(Objects, 1_000).With(Readers, 1),
+			[]string{"small, 1 gets", "small, alone"}},
 		{Load{Reads: ReadIndex}.With(Objects, 1_000).With(Readers, 1), nil},
 		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 100), nil},
 	} {
@@ -179,7 +202,8 @@ func TestKeptRunAnswersForItsOwnLoad(t *testing.T) {
 	r := OfRun(dir, kept)
 	for readers, gains := range map[float64]bool{0: false, 80: true} {
 		asked := Load{}.With(Readers, readers)
-		a := adviceOf(t, contract.ComponentStore, Question{Load: asked.Over(r.Load()), Asked: asked, Run: r})
+		a := adviceOf(t, contract.ComponentStore,
+			Question{Load: asked.Over(r.Load()), Asked: asked, Run: r})
 		if a.Rule != "" || len(a.Because) != 1 {
 			t.Fatalf("%g readers: the run does not answer: %+v", readers, a)
 		}
@@ -192,17 +216,22 @@ func TestKeptRunAnswersForItsOwnLoad(t *testing.T) {
 // A run may recommend what this catalog does not have, or what waives clauses.
 func TestRunOfStrangers(t *testing.T) {
 	t.Parallel()
-	r := OfRun("results/mine", runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100}, recordtest.Impl{Name: "theirs", NsPerOp: 50}))
+	r := OfRun("results/mine", runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100},
+		recordtest.Impl{Name: "theirs", NsPerOp: 50}))
 	a := adviceOf(t, contract.ComponentStore, Question{Load: r.Load(), Run: r})
 	if a.Use != "lockfree" || !strings.Contains(strings.Join(a.Notes, " "), "does not have") {
 		t.Errorf("%+v", a)
 	}
-	loose := runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100}, recordtest.Impl{Name: "lockfree", NsPerOp: 80}, recordtest.Impl{Name: "syncmap", NsPerOp: 50})
+	loose := runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100},
+		recordtest.Impl{Name: "lockfree", NsPerOp: 80}, recordtest.Impl{Name: "syncmap", NsPerOp: 50})
 	loose.Impls[2].Waivers = []record.Waiver{{Clause: "STORE-7", Reason: "List walks the map"}}
 	loose.Impls[1].Verified = record.VerifyFailed
 	r = OfRun("results/mine", loose)
 	a = adviceOf(t, contract.ComponentStore, Question{Load: r.Load(), Run: r})
-	if notes := strings.Join(a.Notes, " "); a.Use != "lockfree" || !strings.Contains(notes, "syncmap gains more") || !strings.Contains(notes, "it waives STORE-7, which clientgo keeps.") || !strings.Contains(notes, "did not pass") {
+	if notes := strings.Join(a.Notes, " "); a.Use != "lockfree" ||
+		!strings.Contains(notes, "syncmap gains more") ||
+		!strings.Contains(notes, "it waives STORE-7, which clientgo keeps.") ||
+		!strings.Contains(notes, "did not pass") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -211,7 +240,8 @@ func TestRunOfStrangers(t *testing.T) {
 func TestForeignStringsAreText(t *testing.T) {
 	t.Parallel()
 	const evil = "\x1b[31m</code><script>alert(1)</script>\u202e`|[x](javascript:x)"
-	foreign := runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100}, recordtest.Impl{Name: "lockfree", NsPerOp: 10})
+	foreign := runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100},
+		recordtest.Impl{Name: "lockfree", NsPerOp: 10})
 	for i := range foreign.Forks {
 		f := &foreign.Forks[i]
 		f.Series[1].Op = evil
@@ -223,16 +253,19 @@ func TestForeignStringsAreText(t *testing.T) {
 	r := OfRun(evil, foreign)
 	q := Question{Load: r.Load(), Run: r}
 	g := Given{q.Load, Rules().Advise(q)}
-	if a := adviceOf(t, contract.ComponentStore, q); a.Use != "lockfree" || len(a.Price) == 0 || !strings.Contains(a.Price[0].Says, "script") {
+	if a := adviceOf(t, contract.ComponentStore, q); a.Use != "lockfree" || len(a.Price) == 0 ||
+		!strings.Contains(a.Price[0].Says, "script") {
 		t.Fatalf("the test sees no foreign string: %+v", a)
 	}
 	var text, markdown, json bytes.Buffer
-	for _, err := range []error{WriteText(&text, g, true, report.Terminal{}), WriteMarkdown(&markdown, g), WriteJSON(&json, g)} {
+	for _, err := range []error{WriteText(&text, g, true, report.Terminal{}),
+		WriteMarkdown(&markdown, g), WriteJSON(&json, g)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, out := range map[string]string{"text": text.String(), "markdown": markdown.String(), "json": json.String()} {
+	for name, out := range map[string]string{"text": text.String(), "markdown": markdown.String(),
+		"json": json.String()} {
 		if strings.Contains(out, "\x1b") {
 			t.Errorf("%s has an escape character", name)
 		}
@@ -281,12 +314,13 @@ func TestKeptRunsAgree(t *testing.T) {
 func TestLoadOfWorkloads(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"lock-starvation-by-index": "100,000 objects; 10 goroutines look up 2,000 by index; 10,000 writes a second",
-		"requeue-storm":            "0 items wait for their time; 1,000 workers",
-		"queue-due-storm":          "400,000 items wait for their time; 8 workers",
-		"delay-million":            "1,000,000 items wait for their time",
-		"stores-update":            "100,000 objects; no goroutine reads",
-		"slow-handler":             "10,000 objects; 1,000 writes a second",
+		"lock-starvation-by-index": "100,000 objects; 10 goroutines look up 2,000 by index; 10,000 " +
+			"writes a second",
+		"requeue-storm":   "0 items wait for their time; 1,000 workers",
+		"queue-due-storm": "400,000 items wait for their time; 8 workers",
+		"delay-million":   "1,000,000 items wait for their time",
+		"stores-update":   "100,000 objects; no goroutine reads",
+		"slow-handler":    "10,000 objects; 1,000 writes a second",
 	} {
 		found := false
 		for _, p := range load.Presets() {
@@ -309,10 +343,12 @@ func TestLoadOfWorkloads(t *testing.T) {
 func TestLoadOfTrace(t *testing.T) {
 	t.Parallel()
 	trace := &load.Trace{TraceHeader: load.TraceHeader{Compress: 20, Resources: []load.TraceResource{
-		{Version: "v1", Resource: "nodes", Kind: "Node"}, {Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true},
+		{Version: "v1", Resource: "nodes", Kind: "Node"},
+		{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true},
 	}}}
 	for i := range 30 {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: string(rune('a' + i))}}
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: string(rune('a' + i))}}
 		e := load.TraceEvent{Type: watch.Added, Resource: 1, Key: synthetic.Key(pod), Object: pod}
 		if i < 10 {
 			trace.Initial = append(trace.Initial, e)
@@ -325,17 +361,21 @@ func TestLoadOfTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := OfTrace("pods.trace", trace)
-	if l.Numbers[Objects] != 30 || l.Numbers[Writes] != 10 || l.Reads != "" || !strings.Contains(l.From[0], "pods at once") || !strings.Contains(l.From[0], "20 times as fast") {
+	if l.Numbers[Objects] != 30 || l.Numbers[Writes] != 10 || l.Reads != "" ||
+		!strings.Contains(l.From[0], "pods at once") || !strings.Contains(l.From[0], "20 times as fast") {
 		t.Errorf("%+v", l)
 	}
 	q := Question{Load: Load{Reads: ReadList}.With(Readers, 10).Over(l), Trace: "my pods.trace"}
-	if a := adviceOf(t, contract.ComponentStore, q); a.Decision != Measure || len(a.Commands) != 2 || !strings.Contains(a.Commands[1], "run --trace 'my pods.trace' -f store.yaml --component store") {
+	if a := adviceOf(t, contract.ComponentStore, q); a.Decision != Measure || len(a.Commands) != 2 ||
+		!strings.Contains(a.Commands[1], "run --trace 'my pods.trace' -f store.yaml --component store") {
 		t.Errorf("%+v", a)
 	}
-	if a := adviceOf(t, contract.ComponentFIFO, q); len(a.Commands) != 1 || !strings.Contains(a.Commands[0], "--component fifo") {
+	if a := adviceOf(t, contract.ComponentFIFO, q); len(a.Commands) != 1 ||
+		!strings.Contains(a.Commands[0], "--component fifo") {
 		t.Errorf("%+v", a)
 	}
-	if empty := OfTrace("none", &load.Trace{TraceHeader: load.TraceHeader{Compress: 1}}); empty.Validate() != nil {
+	if empty := OfTrace(
+		"none", &load.Trace{TraceHeader: load.TraceHeader{Compress: 1}}); empty.Validate() != nil {
 		t.Errorf("%+v", empty)
 	}
 }
@@ -358,10 +398,12 @@ func TestRunIsNoAnswerToWhatItDoesNotMeet(t *testing.T) {
 	if a := ask(contract.ComponentQueue, quick, Load{Priorities: true}); a.Use != "priority" {
 		t.Errorf("with priorities: use %q: %+v", a.Use, a)
 	}
-	if a := ask(contract.ComponentFIFO, slow, Load{Events: EventsEvery}); a.Use == "coalescing" || a.Use == "clientgo-deltafifo" {
+	if a := ask(contract.ComponentFIFO, slow, Load{Events: EventsEvery}); a.Use == "coalescing" ||
+		a.Use == "clientgo-deltafifo" {
 		t.Errorf("every event: use %q: %+v", a.Use, a)
 	}
-	if a := ask(contract.ComponentStore, quick, Load{Memory: 1 << 20}); a.Decision != Measure || len(a.Unknown) != 1 || !strings.Contains(a.Unknown[0], "the limit is 1.0 MiB") {
+	if a := ask(contract.ComponentStore, quick, Load{Memory: 1 << 20}); a.Decision != Measure ||
+		len(a.Unknown) != 1 || !strings.Contains(a.Unknown[0], "the limit is 1.0 MiB") {
 		t.Errorf("with a limit of 1 MiB: %+v", a)
 	}
 }

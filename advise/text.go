@@ -40,7 +40,8 @@ const (
 // command that measures it again. Commands and code are not cut; commands go on after a
 // backslash.
 func WriteText(out io.Writer, g Given, all bool, to report.Terminal) error {
-	w := &textWriter{out: bufio.NewWriter(out), width: cmp.Or(to.Width, usualWidth), wide: to.Wide, colour: to.Colour}
+	w := &textWriter{out: bufio.NewWriter(out), width: cmp.Or(to.Width, usualWidth), wide: to.Wide,
+		colour: to.Colour}
 	w.sentences("Load", []string{g.Load.String()})
 	w.sentences("from", g.Load.From)
 	var silent []string
@@ -180,7 +181,8 @@ func (w *textWriter) code(lines []Code) {
 			comment += ": " + c.Note
 		}
 		if !w.wide {
-			comment = strings.ReplaceAll(text.WrapSoft(comment, max(20, w.width-labelWidth-len("// "))), "\n", "\n// ")
+			comment = strings.ReplaceAll(text.WrapSoft(comment, max(20, w.width-labelWidth-len("// "))),
+				"\n", "\n// ")
 		}
 		for l := range strings.SplitSeq(comment, "\n") {
 			put(l)

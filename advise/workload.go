@@ -25,8 +25,11 @@ const (
 func commands(c contract.Component, q Question) []string {
 	impls := strings.Join(compared(c), ",")
 	file := string(c) + ".yaml"
-	write := strings.Join(slices.Concat([]string{"benchrun advise"}, q.Load.Flags(), []string{"--workload", string(c), ">", file}), " ")
-	if q.Trace == "" || c == contract.ComponentDelay || c == contract.ComponentQueue { // these no trace feeds
+	write := strings.Join(
+		slices.Concat([]string{"benchrun advise"}, q.Load.Flags(),
+			[]string{"--workload", string(c), ">", file}), " ")
+	// these no trace feeds
+	if q.Trace == "" || c == contract.ComponentDelay || c == contract.ComponentQueue {
 		return []string{write, fmt.Sprintf("benchrun run -f %s --impl %s --budget 10m", file, impls)}
 	}
 	replay := "benchrun run --trace " + record.ShellWord(q.Trace)
@@ -126,12 +129,14 @@ func (l Load) ofFIFO(w *load.Workload) {
 	}
 }
 
-func (l Load) waiting(otherwise int) (objects synthetic.ObjectSpec, waiting int, ahead time.Duration) {
+func (l Load) waiting(otherwise int) (objects synthetic.ObjectSpec, waiting int,
+	ahead time.Duration) {
 	waiting = l.or(Delayed, otherwise)
 	if waiting > 0 {
 		ahead = usualAhead
 	}
-	return synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: max(waiting, usualObjects)}, waiting, ahead
+	return synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: max(waiting, usualObjects)}, waiting,
+		ahead
 }
 
 func (l Load) ofDelay(w *load.Workload) {

@@ -29,21 +29,27 @@ var informerRuns = []struct {
 	tells    []told
 }{
 	{"informer-events-brief", []told{
-		{"deliver", metrics.NsPerOp, "ns/op"}, {"deliver", metrics.BytesPerOp, "B/op"}, {"deliver", metrics.AllocsPerOp, "allocs/op"},
-		{"x10:deliver", metrics.NsPerOp, "x10-ns/op"}, {"x10:deliver", metrics.AllocsPerOp, "x10-allocs/op"},
+		{"deliver", metrics.NsPerOp, "ns/op"}, {"deliver", metrics.BytesPerOp, "B/op"},
+		{"deliver", metrics.AllocsPerOp, "allocs/op"},
+		{"x10:deliver", metrics.NsPerOp, "x10-ns/op"},
+		{"x10:deliver", metrics.AllocsPerOp, "x10-allocs/op"},
 		{"", metrics.HeapPerObject, metrics.HeapPerObject},
 	}},
-	{"informer-staleness-brief", slices.Concat(percentiles("writer:update", metrics.Stale, "visible"), percentiles("handlers:handle", metrics.Stale, "told"), []told{
-		{"handlers:handle", metrics.Unseen, metrics.Unseen}, {"writer:update", metrics.Percentile(metrics.Late, 99), "late-p99-ns"},
-	})},
+	{"informer-staleness-brief", slices.Concat(percentiles("writer:update", metrics.Stale, "visible"),
+		percentiles("handlers:handle", metrics.Stale, "told"), []told{
+			{"handlers:handle", metrics.Unseen, metrics.Unseen},
+			{"writer:update", metrics.Percentile(metrics.Late, 99), "late-p99-ns"},
+		})},
 	{"informer-sync-brief", []told{
-		{"sync", metrics.NsPerOp, "ns/op"}, {"sync", metrics.Synced, metrics.Synced}, {"sync", metrics.PeakHeap, metrics.PeakHeap},
+		{"sync", metrics.NsPerOp, "ns/op"}, {"sync", metrics.Synced, metrics.Synced},
+		{"sync", metrics.PeakHeap, metrics.PeakHeap},
 		{"sync", metrics.BytesPerOp, "B/op"}, {"sync", metrics.AllocsPerOp, "allocs/op"},
 		{"", metrics.HeapPerObject, metrics.HeapPerObject},
 	}},
 	{"informer-relist-brief", []told{
 		{"relister:relist", metrics.Percentile(metrics.Service, 50), "relist-p50-ns"},
-		{"listers:list", metrics.Percentile(metrics.Service, 99), "reader-p99-ns"}, {"listers:list", metrics.Max(metrics.Service), "reader-max-ns"},
+		{"listers:list", metrics.Percentile(metrics.Service, 99), "reader-p99-ns"},
+		{"listers:list", metrics.Max(metrics.Service), "reader-max-ns"},
 	}},
 }
 
@@ -63,7 +69,9 @@ func BenchmarkInformerRun(b *testing.B) {
 		}
 	}
 	for _, r := range informerRuns {
-		i := slices.IndexFunc(preset.Workloads, func(w load.Workload) bool { return w.Name == r.workload })
+		i := slices.IndexFunc(preset.Workloads, func(w load.Workload) bool {
+			return w.Name == r.workload
+		})
 		if i < 0 {
 			b.Fatalf("the preset informer has no %s", r.workload)
 		}
@@ -82,7 +90,9 @@ func TestBenchmarkInformerRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range informerRuns {
-		i := slices.IndexFunc(preset.Workloads, func(w load.Workload) bool { return w.Name == r.workload })
+		i := slices.IndexFunc(preset.Workloads, func(w load.Workload) bool {
+			return w.Name == r.workload
+		})
 		if i < 0 {
 			t.Fatalf("the preset informer has no %s", r.workload)
 		}
@@ -93,11 +103,16 @@ func TestBenchmarkInformerRun(t *testing.T) {
 			w.Groups[i].Goroutines = min(w.Groups[i].Goroutines, 2)
 		}
 		if strings.Contains(w.Name, "relist") {
-			w.Duration = 4 * time.Second // a reflector waits for up to 1.6 s before it lists again, which takes a second under the race detector
+			// a reflector waits for up to 1.6 s before it lists again, which takes a second under the race
+			// detector
+			w.Duration = 4 * time.Second
 		}
-		result := testing.Benchmark(func(b *testing.B) { runs(b, e, w, func(record.Fork) []told { return r.tells }) })
+		result := testing.Benchmark(func(b *testing.B) {
+			runs(b, e, w, func(record.Fork) []told { return r.tells })
+		})
 		for _, tell := range r.tells {
-			if got, ok := result.Extra[tell.unit]; !ok || got <= 0 && tell.unit != metrics.Unseen && tell.unit != "late-p99-ns" {
+			if got, ok := result.Extra[tell.unit]; !ok || got <= 0 && tell.unit != metrics.Unseen &&
+				tell.unit != "late-p99-ns" {
 				t.Errorf("%s: %s of %s is %g: %v", r.workload, tell.unit, tell.series, got, result)
 			}
 		}

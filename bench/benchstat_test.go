@@ -13,7 +13,9 @@ func TestBenchstatReadsGoTestBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs go test -bench in a process of its own")
 	}
-	out, err := exec.Command("go", "test", "-run=^$", "-bench=Store/op=get|Delay/op=mixed|FIFO/op=add-pop|Queue/op=add-get-done", "-benchtime=20x", ".").Output()
+	out, err := exec.Command("go", "test", "-run=^$",
+		"-bench=Store/op=get|Delay/op=mixed|FIFO/op=add-pop|Queue/op=add-get-done", "-benchtime=20x",
+		".").Output()
 	if err != nil {
 		t.Fatalf("go test -bench: %v\n%s", err, out)
 	}
@@ -21,11 +23,13 @@ func TestBenchstatReadsGoTestBench(t *testing.T) {
 	if err := os.WriteFile(path, out, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	table, err := exec.Command("go", "tool", "benchstat", "-col", "/impl", "-row", "/op", path).CombinedOutput()
+	table, err := exec.Command("go", "tool", "benchstat", "-col", "/impl", "-row", "/op",
+		path).CombinedOutput()
 	if err != nil {
 		t.Fatalf("benchstat: %v\n%s", err, table)
 	}
-	for _, want := range []string{"mutexmap", "clientgo", "binaryheap", "add-pop", "add-get-done", "mixed", "sec/op", "allocs/op"} {
+	for _, want := range []string{"mutexmap", "clientgo", "binaryheap", "add-pop", "add-get-done",
+		"mixed", "sec/op", "allocs/op"} {
 		if !bytes.Contains(table, []byte(want)) {
 			t.Errorf("benchstat's table lacks %q:\n%s", want, table)
 		}

@@ -78,7 +78,8 @@ func begin(req Request) (f record.Fork, w load.Workload, candidate *subject.Side
 	if n := runtime.GOMAXPROCS(0); n != req.Cell.Procs {
 		return f, w, nil, fmt.Errorf("GOMAXPROCS is %d, the cell wants %d", n, req.Cell.Procs)
 	}
-	f = record.Fork{Cell: req.Cell, Index: req.Index, Block: req.Block, Seed: w.Seed, Started: time.Now(), Process: map[string]float64{}}
+	f = record.Fork{Cell: req.Cell, Index: req.Index, Block: req.Block, Seed: w.Seed,
+		Started: time.Now(), Process: map[string]float64{}}
 	return f, w, candidate, nil
 }
 

@@ -31,32 +31,38 @@ import (
 // Store measures a store beside client-go's, as the package comment says. b fails, and nothing
 // is measured, if the store breaks a clause or newStore panics or returns nil; the message
 // names the clauses. All of it takes some minutes; -bench selects parts.
-func Store[S contract.Store](b *testing.B, newStore func(contract.Indexers) S, opts ...catalog.Option) {
+func Store[S contract.Store](b *testing.B, newStore func(contract.Indexers) S,
+	opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.Store("", newStore, opts...))
 }
 
 // FIFO measures a FIFO beside client-go's DeltaFIFO, as Store does a store. Its class is
 // contract.Coalescing, unless catalog.Class says otherwise.
-func FIFO[F contract.FIFO](b *testing.B, newFIFO func(contract.FIFOConfig) F, opts ...catalog.Option) {
+func FIFO[F contract.FIFO](b *testing.B, newFIFO func(contract.FIFOConfig) F,
+	opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.FIFO("", newFIFO, opts...))
 }
 
 // DelayHeap measures a delay heap beside the one in client-go's queue, as Store does a store.
-func DelayHeap[H contract.DelayHeap[string]](b *testing.B, newHeap func() H, opts ...catalog.Option) {
+func DelayHeap[H contract.DelayHeap[string]](b *testing.B, newHeap func() H,
+	opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.DelayHeap("", newHeap, opts...))
 }
 
 // Queue measures a workqueue beside client-go's, as Store does a store.
-func Queue[Q contract.DelayingQueue[string]](b *testing.B, newQueue func(clock.WithTicker) Q, opts ...catalog.Option) {
+func Queue[Q contract.DelayingQueue[string]](b *testing.B, newQueue func(clock.WithTicker) Q,
+	opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.Queue("", newQueue, opts...))
 }
 
 // Informer measures an informer beside client-go's, as Store does a store.
-func Informer[I cache.SharedIndexInformer](b *testing.B, newInformer func(cache.ListerWatcher, apiruntime.Object, time.Duration, contract.Indexers) I, opts ...catalog.Option) {
+func Informer[I cache.SharedIndexInformer](b *testing.B,
+	newInformer func(cache.ListerWatcher, apiruntime.Object, time.Duration, contract.Indexers) I,
+	opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.Informer("", newInformer, opts...))
 }
@@ -65,7 +71,9 @@ func Informer[I cache.SharedIndexInformer](b *testing.B, newInformer func(cache.
 func besideReference(b *testing.B, e catalog.Entry) {
 	b.Helper()
 	all := catalog.All()
-	reference := all[slices.IndexFunc(all, func(r catalog.Entry) bool { return r.Component == e.Component && r.Reference })]
+	reference := all[slices.IndexFunc(all, func(r catalog.Entry) bool {
+		return r.Component == e.Component && r.Reference
+	})]
 	if err := e.Try(); err != nil {
 		b.Fatal(err)
 	}
@@ -76,7 +84,8 @@ func besideReference(b *testing.B, e catalog.Entry) {
 		b.Fatal(err)
 	}
 	if strings.EqualFold(e.Name, reference.Name) {
-		b.Fatalf("%s is the name of the reference: give another, func(e *catalog.Entry) { e.Name = %q }", e.ID(), "mine")
+		b.Fatalf("%s is the name of the reference: give another, func(e *catalog.Entry) { e.Name = %q }",
+			e.ID(), "mine")
 	}
 	measure(b, []catalog.Entry{reference, e})
 }
@@ -135,7 +144,8 @@ func operations(b *testing.B, entries []catalog.Entry, w load.Workload) {
 		}
 		for _, e := range entries {
 			for _, goroutines := range widths(w.Component) {
-				name := fmt.Sprintf("op=%s/impl=%s/objects=%d/goroutines=%d", op.Op, e.Name, w.Objects.Count, goroutines)
+				name := fmt.Sprintf("op=%s/impl=%s/objects=%d/goroutines=%d", op.Op, e.Name, w.Objects.Count,
+					goroutines)
 				b.Run(name, func(b *testing.B) { operation(b, filled(b, e, objects, w), op.Op, goroutines) })
 			}
 		}
@@ -145,7 +155,8 @@ func operations(b *testing.B, entries []catalog.Entry, w load.Workload) {
 // widths are the numbers of goroutines with which each operation is measured: a delay heap
 // has one owner, and a FIFO one consumer.
 func widths(c contract.Component) []int {
-	if n := runtime.GOMAXPROCS(0); n > 1 && c != contract.ComponentDelay && c != contract.ComponentFIFO {
+	if n := runtime.GOMAXPROCS(0); n > 1 && c != contract.ComponentDelay &&
+		c != contract.ComponentFIFO {
 		return []int{1, n}
 	}
 	return []int{1}
@@ -189,7 +200,8 @@ func operation(b *testing.B, s engine.Subject, op load.Op, goroutines int) {
 	}
 }
 
-func filled(b *testing.B, e catalog.Entry, objects *synthetic.Objects, w load.Workload) engine.Subject {
+func filled(b *testing.B, e catalog.Entry, objects *synthetic.Objects,
+	w load.Workload) engine.Subject {
 	b.Helper()
 	s, err := subject.New(e, objects, w)
 	if err != nil {
@@ -208,7 +220,8 @@ type told struct{ series, metric, unit string }
 func loads(b *testing.B, entries []catalog.Entry, w load.Workload, tell func(record.Fork) []told) {
 	for _, v := range w.Variants() {
 		for _, e := range entries {
-			name := fmt.Sprintf("workload=%s/impl=%s/objects=%d", strings.TrimSuffix(w.Name, "-brief"), e.Name, v.Workload.Objects.Count)
+			name := fmt.Sprintf("workload=%s/impl=%s/objects=%d", strings.TrimSuffix(w.Name, "-brief"),
+				e.Name, v.Workload.Objects.Count)
 			if v.Key != "" && v.Key != "objects" {
 				name += fmt.Sprintf("/%s=%d", v.Key, v.Value)
 			}

@@ -75,7 +75,8 @@ func BenchmarkOneLine(b *testing.B) {
 func TestOneLineMeasures(t *testing.T) {
 	for name := range oneLines {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkOneLine$/^"+name+"$", "-test.benchtime=1x")
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$",
+				"-test.bench=^BenchmarkOneLine$/^"+name+"$", "-test.benchtime=1x")
 			cmd.Env = append(os.Environ(), oneLineEnv+"=1")
 			out, err := cmd.CombinedOutput()
 			measured := map[string]bool{}
@@ -83,7 +84,8 @@ func TestOneLineMeasures(t *testing.T) {
 				measured[string(impl[1])] = true
 			}
 			if err != nil || len(measured) != 2 {
-				t.Errorf("the benchmark ended with %v and measured %v, want the reference and %s:\n%s", err, slices.Collect(maps.Keys(measured)), name, out)
+				t.Errorf("the benchmark ended with %v and measured %v, want the reference and %s:\n%s", err,
+					slices.Collect(maps.Keys(measured)), name, out)
 			}
 		})
 	}
@@ -99,12 +101,22 @@ func TestOneLineRefuses(t *testing.T) {
 	onceEach(t)
 	broken := func(ix contract.Indexers) lossy { return lossy{mutexmap.New(ix)} }
 	for name, line := range map[string]func(b *testing.B){
-		"breaks clauses":           func(b *testing.B) { Store(b, broken) },
-		"panics":                   func(b *testing.B) { Store(b, func(contract.Indexers) *mutexmap.Store { panic("no") }) },
-		"is nil":                   func(b *testing.B) { Store(b, func(contract.Indexers) *mutexmap.Store { return nil }) },
-		"has the reference's name": func(b *testing.B) { Store(b, mutexmap.New, func(e *catalog.Entry) { e.Name = "clientgo" }) },
-		"has no name":              func(b *testing.B) { Store(b, mutexmap.New, func(e *catalog.Entry) { e.Name = "a/b" }) },
-		"waives what is no rule":   func(b *testing.B) { Store(b, mutexmap.New, catalog.Waive("STORE-999", "why not")) },
+		"breaks clauses": func(b *testing.B) { Store(b, broken) },
+		"panics": func(b *testing.B) {
+			Store(b, func(contract.Indexers) *mutexmap.Store { panic("no") })
+		},
+		"is nil": func(b *testing.B) {
+			Store(b, func(contract.Indexers) *mutexmap.Store { return nil })
+		},
+		"has the reference's name": func(b *testing.B) {
+			Store(b, mutexmap.New, func(e *catalog.Entry) { e.Name = "clientgo" })
+		},
+		"has no name": func(b *testing.B) {
+			Store(b, mutexmap.New, func(e *catalog.Entry) { e.Name = "a/b" })
+		},
+		"waives what is no rule": func(b *testing.B) {
+			Store(b, mutexmap.New, catalog.Waive("STORE-999", "why not"))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			returned := false
@@ -118,7 +130,8 @@ func TestOneLineRefuses(t *testing.T) {
 		})
 	}
 	testing.Benchmark(func(b *testing.B) {
-		if err := verify(b, catalog.Store("lossy", broken)); err == nil || !strings.Contains(err.Error(), "STORE-") {
+		if err := verify(b, catalog.Store("lossy", broken)); err == nil ||
+			!strings.Contains(err.Error(), "STORE-") {
 			t.Errorf("the error names no clause: %v", err)
 		}
 	})
@@ -132,13 +145,16 @@ func TestJudged(t *testing.T) {
 	for _, t := range judged(record.Fork{
 		Process: map[string]float64{metrics.HeapPerObject: 1, metrics.PeakRSS: 2},
 		Series: []record.Series{
-			{Group: "writer", Op: "update", Values: map[string]float64{metrics.AchievedPct: 1, metrics.Achieved: 2, metrics.Offered: 3}},
+			{Group: "writer", Op: "update",
+				Values: map[string]float64{metrics.AchievedPct: 1, metrics.Achieved: 2, metrics.Offered: 3}},
 			{Group: "listers", Op: "list", Values: map[string]float64{metrics.Achieved: 4}},
 		},
 	}) {
 		got[t] = true
 	}
-	want := []told{{"", metrics.HeapPerObject, metrics.HeapPerObject}, {"writer:update", metrics.AchievedPct, "writer-achieved-%"}, {"listers:list", metrics.Achieved, "listers-ops/s"}}
+	want := []told{{"", metrics.HeapPerObject, metrics.HeapPerObject},
+		{"writer:update", metrics.AchievedPct, "writer-achieved-%"},
+		{"listers:list", metrics.Achieved, "listers-ops/s"}}
 	for _, w := range want {
 		if !got[w] {
 			t.Errorf("%v is missing from %v", w, got)

@@ -20,7 +20,8 @@ import (
 // Conduct measures one fork of a cell, whose workload must be AllInTurns, by two processes:
 // base and head, in this order, as requests and pipes are. Request.Against does not count. The
 // records of both have values of their own, and head's the ratios to base's.
-func Conduct(ctx context.Context, requests [2]Request, pipes []sysinfo.Pipes) (forks [2]record.Fork, err error) {
+func Conduct(ctx context.Context, requests [2]Request, pipes []sysinfo.Pipes) (forks [2]record.Fork,
+	err error) {
 	w, err := load.ParseWorkload(requests[0].Cell.Workload, []byte(requests[0].Workload))
 	if err != nil {
 		return forks, err

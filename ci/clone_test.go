@@ -14,7 +14,9 @@ import (
 
 // The flags of make gate-test.
 var (
-	full   = flag.Bool("gate.full", false, "verify and measure more of a store, also while every core is kept busy: some 20 minutes on 2 cores")
+	full = flag.Bool("gate.full", false,
+		"verify and measure more of a store, also while every core is kept busy: some 20 minutes on 2 "+
+			"cores")
 	budget = flag.Duration("gate.budget", 2*time.Minute, "of each of the five gates of -gate.full")
 )
 
@@ -59,26 +61,32 @@ func planted() {
 
 // gate runs the script in a clone. The results are beside the clone, always in the same folder:
 // Go's build cache knows the base's work tree by its path.
-func gate(t *testing.T, clone, base string, flags ...string) (code int, outcome, comment, folder string) {
+func gate(t *testing.T, clone, base string, flags ...string) (code int, outcome, comment,
+	folder string) {
 	t.Helper()
 	folder = filepath.Join(filepath.Dir(clone), "out")
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
-	measured := []string{"-f", absolute(t, "testdata/small.yaml"), "--impl", "clientgo,mutexmap", "--skip-verify", "--forks", "6"}
-	args := []string{"--base", base, "--gates", absolute(t, "testdata/gates.txt"), "--budget", "0s", "--out", folder}
+	measured := []string{"-f", absolute(t, "testdata/small.yaml"), "--impl", "clientgo,mutexmap",
+		"--skip-verify", "--forks", "6"}
+	args := []string{"--base", base, "--gates", absolute(t, "testdata/gates.txt"), "--budget", "0s",
+		"--out", folder}
 	if *full {
 		measured = []string{"-f", absolute(t, "testdata/full.yaml"), "--impl", "clientgo,mutexmap"}
 		args[5] = budget.String()
 	}
-	code, out, errOut := run(t, clone, nil, absolute(t, "gate.sh"), append(append(args, flags...), append([]string{"--"}, measured...)...)...)
+	code, out, errOut := run(t, clone, nil, absolute(t, "gate.sh"),
+		append(append(args, flags...), append([]string{"--"}, measured...)...)...)
 	outcome = strings.TrimSpace(read(t, filepath.Join(folder, "outcome")))
 	t.Logf("exit code %d, %s\n%s", code, outcome, out)
 	if outcome == "failed" {
 		t.Fatalf("nothing was compared:\n%s", errOut)
 	}
-	for _, file := range []string{"pair/versus.html", "pair/base/run.json", "pair/head/report.html", "log.txt"} {
-		if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(file))); err != nil || info.Size() == 0 {
+	for _, file := range []string{"pair/versus.html", "pair/base/run.json", "pair/head/report.html",
+		"log.txt"} {
+		if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(file))); err != nil ||
+			info.Size() == 0 {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
@@ -99,7 +107,8 @@ func TestGate(t *testing.T) {
 		t.Run("unchanged on a busy machine", func(t *testing.T) {
 			busy(t)
 			// A regression would be a false alarm, whichever the gate.
-			for _, flags := range [][]string{nil, {"--gates", absolute(t, "testdata/tight.txt")}, {"--gates", absolute(t, "testdata/tight.txt"), "--inconclusive", "fail", "--profile", "no"}} {
+			for _, flags := range [][]string{nil, {"--gates", absolute(t, "testdata/tight.txt")},
+				{"--gates", absolute(t, "testdata/tight.txt"), "--inconclusive", "fail", "--profile", "no"}} {
 				code, outcome, _, _ := gate(t, clone, "HEAD", flags...)
 				want := map[string]int{"pass": 0, "inconclusive": 0, "regression": -1}[outcome]
 				if outcome == "inconclusive" && len(flags) > 2 {
@@ -114,8 +123,10 @@ func TestGate(t *testing.T) {
 	t.Run("slower", func(t *testing.T) {
 		plant(t, clone)
 		code, outcome, comment, folder := gate(t, clone, "HEAD~1")
-		title, _, _ := strings.Cut(strings.TrimPrefix(comment, "<!-- informerbench-gate: gate -->\n"), "\n")
-		if code != 1 || outcome != "regression" || !strings.HasPrefix(title, "### regression: ") || !strings.Contains(title, "/update/mutexmap/ns/op") || strings.Contains(title, "/get/") {
+		title, _, _ := strings.Cut(strings.TrimPrefix(comment, "<!-- informerbench-gate: gate -->\n"),
+			"\n")
+		if code != 1 || outcome != "regression" || !strings.HasPrefix(title, "### regression: ") ||
+			!strings.Contains(title, "/update/mutexmap/ns/op") || strings.Contains(title, "/get/") {
 			t.Errorf("exit code %d, %s: %s", code, outcome, title)
 		}
 		diffs, err := filepath.Glob(filepath.Join(folder, "profiles", "*mutexmap*", "cpu.diff.txt"))

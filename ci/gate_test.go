@@ -26,12 +26,14 @@ func absolute(t *testing.T, name string) string {
 }
 
 // run runs a program and returns its exit code and what it printed.
-func run(t *testing.T, dir string, env []string, name string, args ...string) (code int, out, errOut string) {
+func run(t *testing.T, dir string, env []string, name string, args ...string) (code int, out,
+	errOut string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	var o, e strings.Builder
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &o, &e
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b", "GITHUB_RUN_ID=")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b", "GITHUB_RUN_ID=")
 	cmd.Env = append(cmd.Env, env...)
 	err := cmd.Run()
 	if cmd.ProcessState == nil {
@@ -113,15 +115,18 @@ func aModule(t *testing.T) string {
 	must(t, root, "git", "commit", "--quiet", "-m", "before the module")
 	write(t, filepath.Join(mod, "go.mod"), "module example.org/mine\n\ngo 1.24\n")
 	write(t, filepath.Join(mod, "cmd", "mybench", "main.go"), standIn)
-	write(t, filepath.Join(mod, "cmd", "mybench", "version.go"), "package main\n\nconst version = \"base\"\n")
+	write(t, filepath.Join(mod, "cmd", "mybench", "version.go"),
+		"package main\n\nconst version = \"base\"\n")
 	write(t, filepath.Join(mod, "gates.txt"), "store/*/ns/op <= +5%\n")
 	must(t, root, "git", "add", ".")
 	must(t, root, "git", "commit", "--quiet", "-m", "base")
 	must(t, root, "git", "checkout", "--quiet", "-b", "change")
-	write(t, filepath.Join(mod, "cmd", "mybench", "version.go"), "package main\n\nconst version = \"head\"\n")
+	write(t, filepath.Join(mod, "cmd", "mybench", "version.go"),
+		"package main\n\nconst version = \"head\"\n")
 	must(t, root, "git", "commit", "--quiet", "-am", "head")
 	must(t, root, "git", "checkout", "--quiet", "main")
-	write(t, filepath.Join(mod, "cmd", "mybench", "version.go"), "package main\n\nthis does not compile\n")
+	write(t, filepath.Join(mod, "cmd", "mybench", "version.go"),
+		"package main\n\nthis does not compile\n")
 	must(t, root, "git", "commit", "--quiet", "-am", "main goes on")
 	must(t, root, "git", "checkout", "--quiet", "change")
 	return mod
@@ -140,27 +145,40 @@ func TestOutcomes(t *testing.T) {
 		outcome        string
 		comment, notIn []string
 	}{
-		{"pass", "### pass: 3 of 3 hold\n", 0, 0, nil, "pass", []string{"### pass: 3 of 3 hold"}, []string{"do not fail", "artifact"}},
-		{"regression", "### regression: store/update\n", 1, 1, nil, "regression", []string{"### regression: store/update"}, nil},
-		{"inconclusive", "### inconclusive: 1 of 3\n", 3, 0, nil, "inconclusive", []string{"### inconclusive", "Inconclusive results do not fail this gate."}, nil},
-		{"inconclusive fails when told so", "### inconclusive: 1 of 3\n", 3, 3, []string{"--inconclusive", "fail"}, "inconclusive", []string{"### inconclusive"}, []string{"do not fail"}},
-		{"broken", "", 1, 1, nil, "failed", []string{"### failed: something measured is broken", "args pair"}, nil},
-		{"wrong input", "", 2, 2, nil, "failed", []string{"### failed: benchrun pair ended with exit code 2", "args pair"}, nil},
+		{"pass", "### pass: 3 of 3 hold\n", 0, 0, nil, "pass", []string{"### pass: 3 of 3 hold"},
+			[]string{"do not fail", "artifact"}},
+		{"regression", "### regression: store/update\n", 1, 1, nil, "regression",
+			[]string{"### regression: store/update"}, nil},
+		{"inconclusive", "### inconclusive: 1 of 3\n", 3, 0, nil, "inconclusive",
+			[]string{"### inconclusive", "Inconclusive results do not fail this gate."}, nil},
+		{"inconclusive fails when told so", "### inconclusive: 1 of 3\n", 3, 3,
+			[]string{"--inconclusive", "fail"}, "inconclusive", []string{"### inconclusive"},
+			[]string{"do not fail"}},
+		{"broken", "", 1, 1, nil, "failed",
+			[]string{"### failed: something measured is broken", "args pair"}, nil},
+		{"wrong input", "", 2, 2, nil, "failed",
+			[]string{"### failed: benchrun pair ended with exit code 2", "args pair"}, nil},
 		{"interrupted", "", 130, 130, nil, "failed", []string{"exit code 130"}, nil},
 		{"too long for a comment", long, 0, 0, nil, "pass", []string{"### pass", "cut here"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, says := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "says")
 			write(t, says, c.says)
-			args := append([]string{"--base", "main", "--package", "./cmd/mybench", "--gates", "gates.txt", "--budget", "7m", "--out", out, "--name", "mine"}, c.flags...)
+			args := append([]string{"--base", "main", "--package", "./cmd/mybench", "--gates", "gates.txt",
+				"--budget", "7m", "--out", out, "--name", "mine"}, c.flags...)
 			args = append(args, "--", "--component", "store", "--impl", "clientgo*")
-			code, printed, errOut := run(t, mod, []string{fmt.Sprint("STAND_IN_CODE=", c.pairs), "STAND_IN_SAYS=" + says}, absolute(t, "gate.sh"), args...)
+			code, printed, errOut := run(t, mod,
+				[]string{fmt.Sprint("STAND_IN_CODE=", c.pairs), "STAND_IN_SAYS=" + says},
+				absolute(t, "gate.sh"), args...)
 			if code != c.code || read(t, filepath.Join(out, "outcome")) != c.outcome+"\n" {
-				t.Fatalf("exit code %d, want %d; outcome %swant %s\n%s%s", code, c.code, read(t, filepath.Join(out, "outcome")), c.outcome, printed, errOut)
+				t.Fatalf("exit code %d, want %d; outcome %swant %s\n%s%s", code, c.code,
+					read(t, filepath.Join(out, "outcome")), c.outcome, printed, errOut)
 			}
 			comment := read(t, filepath.Join(out, "comment.md"))
-			if comment != printed || !strings.HasPrefix(comment, "<!-- informerbench-gate: mine -->\n###") || len(comment) > 65_536 {
-				t.Errorf("the comment has %d bytes, printed were %d:\n%.200s", len(comment), len(printed), comment)
+			if comment != printed || !strings.HasPrefix(comment, "<!-- informerbench-gate: mine -->\n###") ||
+				len(comment) > 65_536 {
+				t.Errorf("the comment has %d bytes, printed were %d:\n%.200s", len(comment), len(printed),
+					comment)
 			}
 			for _, want := range c.comment {
 				if !strings.Contains(comment, want) {
@@ -173,7 +191,9 @@ func TestOutcomes(t *testing.T) {
 				}
 			}
 			log := read(t, filepath.Join(out, "log.txt"))
-			want := fmt.Sprintf("args pair --base %[1]s/bin/base --budget 7m --format markdown --inconclusive fail -o %[1]s/pair --profile --gates gates.txt --component store --impl clientgo* of head", out)
+			want := fmt.Sprintf(
+				"args pair --base %[1]s/bin/base --budget 7m --format markdown --inconclusive fail -o "+
+					"%[1]s/pair --profile --gates gates.txt --component store --impl clientgo* of head", out)
 			if !strings.Contains(log, want) || !strings.Contains(errOut, want) {
 				t.Errorf("benchrun was called otherwise than\n%s\nlog:\n%s", want, log)
 			}
@@ -182,9 +202,13 @@ func TestOutcomes(t *testing.T) {
 			}
 		})
 	}
-	code, out, errOut := run(t, mod, []string{"STAND_IN_CODE=0", "STAND_IN_SAYS=" + filepath.Join(mod, "gates.txt"), "GITHUB_RUN_ID=7", "GITHUB_SERVER_URL=https://x", "GITHUB_REPOSITORY=a/b"},
-		absolute(t, "gate.sh"), "--base", "main", "--package", "./cmd/mybench", "--profile", "no", "--out", filepath.Join(t.TempDir(), "o"))
-	if code != 0 || !strings.Contains(out, "(https://x/a/b/actions/runs/7#artifacts)") || strings.Contains(errOut, "--profile") {
+	code, out, errOut := run(t, mod,
+		[]string{"STAND_IN_CODE=0", "STAND_IN_SAYS=" + filepath.Join(mod, "gates.txt"), "GITHUB_RUN_ID=7",
+			"GITHUB_SERVER_URL=https://x", "GITHUB_REPOSITORY=a/b"},
+		absolute(t, "gate.sh"), "--base", "main", "--package", "./cmd/mybench", "--profile", "no",
+		"--out", filepath.Join(t.TempDir(), "o"))
+	if code != 0 || !strings.Contains(out, "(https://x/a/b/actions/runs/7#artifacts)") ||
+		strings.Contains(errOut, "--profile") {
 		t.Errorf("on GitHub: exit code %d\n%s%s", code, out, errOut)
 	}
 }
@@ -203,12 +227,14 @@ func TestWrongInput(t *testing.T) {
 		{nil, mod, "--base is missing"},
 		{[]string{"--base"}, mod, "--base needs a value"},
 		{[]string{"--base", "nowhere"}, mod, "--base nowhere: no such revision here; fetch it"},
-		{[]string{"--base", "main", "--inconclusive", "maybe"}, mod, "--inconclusive maybe: want pass or fail"},
+		{[]string{"--base", "main", "--inconclusive", "maybe"}, mod,
+			"--inconclusive maybe: want pass or fail"},
 		{[]string{"--base", "main", "--profile", "maybe"}, mod, "--profile maybe: want yes or no"},
 		{[]string{"--base", "main", "--gates", "nowhere.txt"}, mod, "--gates nowhere.txt"},
 		{[]string{"--base", "main", "--name", "a-->b"}, mod, "--name a-->b"},
 		{[]string{"--base", "main", "--speed", "1"}, mod, "unknown argument --speed"},
-		{[]string{"--base", "main", "--", "--component", "store", "--format=json"}, mod, "--format after --"},
+		{[]string{"--base", "main", "--", "--component", "store", "--format=json"}, mod,
+			"--format after --"},
 		{[]string{"--base", "main", "--out", full}, mod, "not an empty folder"},
 		{[]string{"--base", "main", "--out", fresh}, filepath.Dir(mod), "no go.mod here"},
 	} {
@@ -224,14 +250,17 @@ func TestWrongInput(t *testing.T) {
 		t.Error("a file of mine was changed")
 	}
 	// What does not build is said in the comment.
-	for base, want := range map[string]string{"change~1": "", "main": "", "change~2": "has no mod/go.mod"} {
+	for base, want := range map[string]string{"change~1": "", "main": "",
+		"change~2": "has no mod/go.mod"} {
 		out := filepath.Join(t.TempDir(), "out")
-		code, _, errOut := run(t, mod, nil, absolute(t, "gate.sh"), "--base", base, "--package", "./cmd/nowhere", "--out", out)
+		code, _, errOut := run(t, mod, nil, absolute(t, "gate.sh"), "--base", base, "--package",
+			"./cmd/nowhere", "--out", out)
 		comment := read(t, filepath.Join(out, "comment.md"))
 		if want == "" {
 			want = "building ./cmd/nowhere of the base"
 		}
-		if code != 2 || !strings.Contains(comment, "### failed: ") || !strings.Contains(comment, want) || read(t, filepath.Join(out, "outcome")) != "failed\n" {
+		if code != 2 || !strings.Contains(comment, "### failed: ") || !strings.Contains(comment, want) ||
+			read(t, filepath.Join(out, "outcome")) != "failed\n" {
 			t.Errorf("base %s: exit code %d\n%s\n%s", base, code, comment, errOut)
 		}
 	}
@@ -256,13 +285,16 @@ esac
 		"31\n32\n": "api --silent --method PATCH repos/a/b/issues/comments/31 -F body=@comment.md\n",
 	} {
 		did := filepath.Join(t.TempDir(), "did")
-		env := []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "GITHUB_REPOSITORY=a/b", "FOUND=" + found, "DID=" + did}
+		env := []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+			"GITHUB_REPOSITORY=a/b", "FOUND=" + found, "DID=" + did}
 		code, out, errOut := run(t, dir, env, absolute(t, "comment.sh"), "12", "comment.md")
 		if code != 0 || read(t, did) != want {
-			t.Errorf("found %q: exit code %d, did %swant %s%s%s", found, code, read(t, did), want, out, errOut)
+			t.Errorf("found %q: exit code %d, did %swant %s%s%s", found, code, read(t, did), want, out,
+				errOut)
 		}
 	}
-	if code, _, errOut := run(t, dir, nil, absolute(t, "comment.sh"), "12"); code != 2 || !strings.Contains(errOut, "usage") {
+	if code, _, errOut := run(t, dir, nil, absolute(t, "comment.sh"), "12"); code != 2 ||
+		!strings.Contains(errOut, "usage") {
 		t.Errorf("without a file: exit code %d\n%s", code, errOut)
 	}
 }
@@ -276,7 +308,8 @@ func TestDocumentedInputs(t *testing.T) {
 		With map[string]string
 	}
 	var action struct{ Inputs map[string]any }
-	if err := yaml.Unmarshal([]byte(read(t, "action.yml")), &action); err != nil || len(action.Inputs) == 0 {
+	if err := yaml.Unmarshal([]byte(read(t, "action.yml")), &action); err != nil ||
+		len(action.Inputs) == 0 {
 		t.Fatalf("action.yml: %v", err)
 	}
 	page := read(t, "../docs/ci.md")
@@ -287,7 +320,8 @@ func TestDocumentedInputs(t *testing.T) {
 	}
 	_, job, _ := strings.Cut(page, "```yaml\n")
 	job, _, _ = strings.Cut(job, "```\n")
-	for name, text := range map[string]string{"docs/ci.md": job, "ci.yml": read(t, "../.github/workflows/ci.yml")} {
+	for name, text := range map[string]string{"docs/ci.md": job,
+		"ci.yml": read(t, "../.github/workflows/ci.yml")} {
 		var workflow struct {
 			Jobs map[string]struct{ Steps []step }
 		}

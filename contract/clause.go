@@ -38,10 +38,11 @@ const (
 	CapBatch           Capability = "batch"            // BatchPopper
 	CapKeyedQueue      Capability = "keyed-queue"      // KeyedQueue
 	CapTransform       Capability = "transform"        // cache.TransformingStore
-	CapUnlocked        Capability = "unlocked"         // FIFOs that claim it: no lock is held while process runs
-	CapRateLimiting    Capability = "rate-limiting"    // RateLimitingQueue
-	CapPriority        Capability = "priority"         // PriorityQueue
-	CapConfigured      Capability = "configured"       // queues that are made with a QueueConfig
+	// FIFOs that claim it: no lock is held while process runs
+	CapUnlocked     Capability = "unlocked"
+	CapRateLimiting Capability = "rate-limiting" // RateLimitingQueue
+	CapPriority     Capability = "priority"      // PriorityQueue
+	CapConfigured   Capability = "configured"    // queues that are made with a QueueConfig
 )
 
 // Clause is one numbered rule of the contract.
@@ -59,7 +60,8 @@ func (c Clause) String() string { return c.ID + ": " + c.Rule }
 // Clauses returns every clause of the contract in the order of their numbers,
 // component by component. The slice belongs to the caller.
 func Clauses() []Clause {
-	return slices.Concat(storeClauses, fifoClauses, delayClauses, queueClauses, limiterClauses, informerClauses)
+	return slices.Concat(storeClauses, fifoClauses, delayClauses, queueClauses, limiterClauses,
+		informerClauses)
 }
 
 // ClausesOf returns the clauses of one component.
@@ -82,7 +84,8 @@ func LookupClause(id string) (Clause, error) {
 		}
 	}
 	if len(have) == 0 {
-		return Clause{}, fmt.Errorf("unknown clause %q: numbers start with STORE-, FIFO-, DELAY-, QUEUE-, LIMIT- or INFORMER-", id)
+		return Clause{}, fmt.Errorf(
+			"unknown clause %q: numbers start with STORE-, FIFO-, DELAY-, QUEUE-, LIMIT- or INFORMER-", id)
 	}
 	return Clause{}, fmt.Errorf("unknown clause %q: have %s to %s", id, have[0], have[len(have)-1])
 }

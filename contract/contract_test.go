@@ -27,8 +27,9 @@ var (
 	_ contract.Queue[string]             = (*workqueue.Typed[string])(nil)
 	_ contract.DelayingQueue[string]     = workqueue.TypedDelayingInterface[string](nil)
 	_ contract.RateLimitingQueue[string] = workqueue.TypedRateLimitingInterface[string](nil)
-	_ contract.RateLimiter[string]       = (*workqueue.TypedItemExponentialFailureRateLimiter[string])(nil)
-	_ contract.RateLimiter[string]       = (*workqueue.TypedBucketRateLimiter[string])(nil)
+	_ contract.RateLimiter[string]       = (*workqueue.TypedItemExponentialFailureRateLimiter[string])(
+		nil)
+	_ contract.RateLimiter[string] = (*workqueue.TypedBucketRateLimiter[string])(nil)
 )
 
 var id = regexp.MustCompile(`^(STORE|FIFO|DELAY|QUEUE|LIMIT|INFORMER)-[1-9][0-9]*$`)
@@ -36,8 +37,10 @@ var id = regexp.MustCompile(`^(STORE|FIFO|DELAY|QUEUE|LIMIT|INFORMER)-[1-9][0-9]
 func TestClausesAreWhole(t *testing.T) {
 	t.Parallel()
 	prefixes := map[contract.Component]string{
-		contract.ComponentStore: "STORE-", contract.ComponentFIFO: "FIFO-", contract.ComponentDelay: "DELAY-",
-		contract.ComponentQueue: "QUEUE-", contract.ComponentLimiter: "LIMIT-", contract.ComponentInformer: "INFORMER-",
+		contract.ComponentStore: "STORE-", contract.ComponentFIFO: "FIFO-",
+		contract.ComponentDelay: "DELAY-",
+		contract.ComponentQueue: "QUEUE-", contract.ComponentLimiter: "LIMIT-",
+		contract.ComponentInformer: "INFORMER-",
 	}
 	seen := map[string]bool{}
 	for _, c := range contract.Clauses() {
@@ -76,7 +79,8 @@ func TestClausesAreWhole(t *testing.T) {
 
 func TestLookupClauseNamesWhatThereIs(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"STORE-999": "STORE-1 to STORE-", "LOCK-1": "STORE-, FIFO-"} {
+	for in, want := range map[string]string{"STORE-999": "STORE-1 to STORE-",
+		"LOCK-1": "STORE-, FIFO-"} {
 		if _, err := contract.LookupClause(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("LookupClause(%s): %v, want %q", in, err, want)
 		}

@@ -10,4 +10,5 @@ import (
 // NewInformer makes an informer that has not been started. client-go's
 // cache.NewSharedIndexInformer has this signature, and so has the function that
 // controller-runtime's cache.Options.NewInformer points to.
-type NewInformer = func(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, indexers Indexers) cache.SharedIndexInformer
+type NewInformer = func(lw cache.ListerWatcher, exampleObject runtime.Object,
+	resyncPeriod time.Duration, indexers Indexers) cache.SharedIndexInformer

@@ -18,7 +18,9 @@ type silent struct{}
 func (silent) Set(float64)     {}
 func (silent) Observe(float64) {}
 
-func (silent) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric { return silent{} }
+func (silent) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	return silent{}
+}
 func (silent) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
 	return silent{}
 }
@@ -31,7 +33,9 @@ func TestCacheKeepsTheClauses(t *testing.T) {
 	t.Parallel()
 	t.Run("ThreadSafeStore", func(t *testing.T) {
 		t.Parallel()
-		storetest.Run(t, func(ix contract.Indexers) contract.Store { return cache.NewThreadSafeStore(ix, nil) })
+		storetest.Run(t, func(ix contract.Indexers) contract.Store {
+			return cache.NewThreadSafeStore(ix, nil)
+		})
 	})
 	t.Run("ThreadSafeStore with metrics", func(t *testing.T) {
 		t.Parallel()
@@ -44,10 +48,13 @@ func TestCacheKeepsTheClauses(t *testing.T) {
 		t.Parallel()
 		transforming := func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
 			return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
-				KeyFunction: cfg.KeyFunc, KnownObjects: cfg.KnownObjects, EmitDeltaTypeReplaced: true, Transformer: transform,
+				KeyFunction: cfg.KeyFunc, KnownObjects: cfg.KnownObjects, EmitDeltaTypeReplaced: true,
+				Transformer: transform,
 			})
 		}
-		fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO { return transforming(cfg, nil) }, fifotest.NewTransforming(transforming))
+		fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO {
+			return transforming(cfg, nil)
+		}, fifotest.NewTransforming(transforming))
 	})
 	t.Run("RealFIFO", func(t *testing.T) {
 		t.Parallel()
@@ -55,7 +62,9 @@ func TestCacheKeepsTheClauses(t *testing.T) {
 			if cfg.KnownObjects == nil {
 				cfg.KnownObjects = cache.NewStore(cache.MetaNamespaceKeyFunc)
 			}
-			return cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KeyFunction: cfg.KeyFunc, KnownObjects: cfg.KnownObjects, Transformer: transform})
+			return cache.NewRealFIFOWithOptions(
+				cache.RealFIFOOptions{KeyFunction: cfg.KeyFunc, KnownObjects: cfg.KnownObjects,
+					Transformer: transform})
 		}
 		fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO { return transforming(cfg, nil) },
 			fifotest.Class(contract.InOrder), fifotest.NewTransforming(transforming))
@@ -65,12 +74,14 @@ func TestCacheKeepsTheClauses(t *testing.T) {
 		id := reserved(t, "fifo-clauses")
 		transforming := func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
 			return cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{
-				KeyFunction: cfg.KeyFunc, AtomicEvents: true, UnlockWhileProcessing: true, EmitDeltaTypeBookmark: true, Transformer: transform,
+				KeyFunction: cfg.KeyFunc, AtomicEvents: true, UnlockWhileProcessing: true,
+				EmitDeltaTypeBookmark: true, Transformer: transform,
 				Identifier: id, MetricsProvider: silent{},
 			})
 		}
 		fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO { return transforming(cfg, nil) },
-			fifotest.Class(contract.InOrderAtomic), fifotest.Unlocked(), fifotest.NewTransforming(transforming))
+			fifotest.Class(contract.InOrderAtomic), fifotest.Unlocked(),
+			fifotest.NewTransforming(transforming))
 	})
 	t.Run("SharedIndexInformer", func(t *testing.T) {
 		t.Parallel()

@@ -12,44 +12,69 @@ func TestUpstreamOfCache(t *testing.T) {
 	t.Parallel()
 	leftOut := map[string]string{}
 	for reason, names := range map[string][]string{
-		"reads the fields of client-go's FIFO; fifotest's clauses and the tests beside it ask the same of ours": {
-			"TestDeltaFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue", "TestDeltaFIFO_addUpdate", "TestDeltaFIFO_enqueueingNoLister",
-			"TestDeltaFIFO_enqueueingWithLister", "TestDeltaFIFO_ResyncNonExisting", "TestDeltaFIFO_Resync", "TestDeltaFIFO_DeleteExistingNonPropagated",
-			"TestRealFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue", "TestRealFIFO_addUpdate", "TestRealFIFO_transformer",
-			"TestRealFIFO_enqueueingWithLister", "TestRealFIFO_KeyOf", "TestRealFIFO_PopMultipleDeltaInBatch", "TestRealFIFO_PopBrokenItemsInBatch",
+		"reads the fields of client-go's FIFO; fifotest's clauses and the tests beside it ask the " +
+			"same of ours": {
+			"TestDeltaFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue", "TestDeltaFIFO_addUpdate",
+			"TestDeltaFIFO_enqueueingNoLister",
+			"TestDeltaFIFO_enqueueingWithLister", "TestDeltaFIFO_ResyncNonExisting", "TestDeltaFIFO_Resync",
+			"TestDeltaFIFO_DeleteExistingNonPropagated",
+			"TestRealFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue", "TestRealFIFO_addUpdate",
+			"TestRealFIFO_transformer",
+			"TestRealFIFO_enqueueingWithLister", "TestRealFIFO_KeyOf",
+			"TestRealFIFO_PopMultipleDeltaInBatch", "TestRealFIFO_PopBrokenItemsInBatch",
 			"TestRealFIFO_ReplaceAtomic", "TestRealFIFO_ReplaceAtomicPop", "TestRealFIFO_ResyncAtomic",
 		},
-		"reads the fields of client-go's store; storetest's clauses on indexes and metrics_test.go ask the same of ours": {
-			"TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex", "TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex",
-			"TestThreadSafeStoreIndexingFunctionsWithMultipleValues", "BenchmarkIndexer", "TestWithStoreMetricsDefaulting",
+		"reads the fields of client-go's store; storetest's clauses on indexes and metrics_test.go " +
+			"ask the same of ours": {
+			"TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex",
+			"TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex",
+			"TestThreadSafeStoreIndexingFunctionsWithMultipleValues", "BenchmarkIndexer",
+			"TestWithStoreMetricsDefaulting",
 		},
-		"sets the clock of client-go's informer, and reads its handlers' periods; informertest's clauses on resyncs ask the same": {
+		"sets the clock of client-go's informer, and reads its handlers' periods; informertest's " +
+			"clauses on resyncs ask the same": {
 			"TestResyncCheckPeriod", "TestSharedInformerWatchDisruption",
 		},
-		"holds up client-go's informer at a point of its own; informertest's clauses on resyncs ask the same": {
+		"holds up client-go's informer at a point of its own; informertest's clauses on resyncs ask " +
+			"the same": {
 			"TestListenerResyncPeriods", "TestListenerResyncPeriodsDelayed", "testListenerResyncPeriods",
 		},
-		"calls the functions between client-go's FIFO and store; the tests of informer's content ask the same of ours": {
-			"TestProcessDeltasInBatch", "TestReplaceEvents", "TestResetWatch", "TestStoreResourceVersion", "TestStoreResourceVersionWithNonMetaTransform",
-			"BenchmarkAddWithSlowHandlers", "Example", "TestReflectorDataConsistencyDetector", "runTestReflectorDataConsistencyDetector",
+		"calls the functions between client-go's FIFO and store; the tests of informer's content ask " +
+			"the same of ours": {
+			"TestProcessDeltasInBatch", "TestReplaceEvents", "TestResetWatch", "TestStoreResourceVersion",
+			"TestStoreResourceVersionWithNonMetaTransform",
+			"BenchmarkAddWithSlowHandlers", "Example", "TestReflectorDataConsistencyDetector",
+			"runTestReflectorDataConsistencyDetector",
 		},
-		"makes client-go's Reflector field by field; the reflector tests of informer play the same scripts on ours": {
-			"TestCloseWatchChannelOnError", "TestRunUntil", "TestReflectorResyncChan", "TestReflectorWatchStoppedBefore", "TestReflectorWatchStoppedAfter",
-			"BenchmarkReflectorResyncChanMany", "TestReflectorHandleWatchStoppedBefore", "TestReflectorHandleWatchStoppedAfter",
-			"TestReflectorHandleWatchResultChanClosedBefore", "TestReflectorHandleWatchResultChanClosedAfter", "TestReflectorWatchHandler",
-			"TestReflectorStopWatch", "TestReflectorListAndWatchInitConnBackoff", "TestBackoffOnTooManyRequests", "TestNoRelistOnTooManyRequests",
-			"TestRetryInternalError", "TestReflectorWatchListPageSize", "TestReflectorNotPaginatingNotConsistentReads", "TestReflectorListExtract",
-			"TestReflectorRespectStoreTransformer", "BenchmarkReflectorList", "TestNewReflectorWithDisablementWatchList", "TestWatchListResourceVersion",
+		"makes client-go's Reflector field by field; the reflector tests of informer play the same " +
+			"scripts on ours": {
+			"TestCloseWatchChannelOnError", "TestRunUntil", "TestReflectorResyncChan",
+			"TestReflectorWatchStoppedBefore", "TestReflectorWatchStoppedAfter",
+			"BenchmarkReflectorResyncChanMany", "TestReflectorHandleWatchStoppedBefore",
+			"TestReflectorHandleWatchStoppedAfter",
+			"TestReflectorHandleWatchResultChanClosedBefore",
+			"TestReflectorHandleWatchResultChanClosedAfter", "TestReflectorWatchHandler",
+			"TestReflectorStopWatch", "TestReflectorListAndWatchInitConnBackoff",
+			"TestBackoffOnTooManyRequests", "TestNoRelistOnTooManyRequests",
+			"TestRetryInternalError", "TestReflectorWatchListPageSize",
+			"TestReflectorNotPaginatingNotConsistentReads", "TestReflectorListExtract",
+			"TestReflectorRespectStoreTransformer", "BenchmarkReflectorList",
+			"TestNewReflectorWithDisablementWatchList", "TestWatchListResourceVersion",
 		},
 		"calls unexported functions of client-go's Reflector": {
-			"TestGetTypeDescriptionFromObject", "TestGetExpectedGVKFromObject", "TestIsUnsupportedTableObject", "TestInitialEventsEndBookmarkTicker",
+			"TestGetTypeDescriptionFromObject", "TestGetExpectedGVKFromObject",
+			"TestIsUnsupportedTableObject", "TestInitialEventsEndBookmarkTicker",
 		},
 		"is of a type that is client-go's own here, and reads its fields": {
-			"TestFIFO_basic", "TestFIFO_addUpdate", "TestFIFO_addReplace", "TestFIFO_detectLineJumpers", "TestFIFO_HasSynced", "TestFIFO_PopShouldUnblockWhenClosed",
+			"TestFIFO_basic", "TestFIFO_addUpdate", "TestFIFO_addReplace", "TestFIFO_detectLineJumpers",
+			"TestFIFO_HasSynced", "TestFIFO_PopShouldUnblockWhenClosed",
 			"TestFIFOCache",
-			"FIFO.List", "FIFO.ListKeys", "FIFO.Get", "FIFO.GetByKey", "FIFO.Bookmark", "FIFO.LastStoreSyncResourceVersion", "TestNameForHandler",
-			"TestTTLPolicy", "TestHeap_AddIfNotPresent", "TestHeap_Delete", "TestHeap_Update", "TestHeapEmptyPop", "TestHeapAddAfterClose",
-			"TestMutationCacheUpdateConcurrentDelete", "TestMutationCacheUpdateConcurrentRecreate", "TestMutationDetector",
+			"FIFO.List", "FIFO.ListKeys", "FIFO.Get", "FIFO.GetByKey", "FIFO.Bookmark",
+			"FIFO.LastStoreSyncResourceVersion", "TestNameForHandler",
+			"TestTTLPolicy", "TestHeap_AddIfNotPresent", "TestHeap_Delete", "TestHeap_Update",
+			"TestHeapEmptyPop", "TestHeapAddAfterClose",
+			"TestMutationCacheUpdateConcurrentDelete", "TestMutationCacheUpdateConcurrentRecreate",
+			"TestMutationDetector",
 			"TestTypedResourceEventHandlerAdapter", "TestTypedIndexer", "BenchmarkListener",
 		},
 		"is not needed": {"DeltaFIFO.listLocked"},
@@ -73,8 +98,10 @@ func TestUpstreamOfCache(t *testing.T) {
 			"DeltaFIFO.getByKey": "return f.fifo.GetByKey(key)",
 			"RealFIFO.getItems":  "return f.fifo.Waiting()",
 			"eventHandlerCount":  "return len(i.(*sharedIndexInformer).Registrations())",
-			"isStarted":          "return i.(*sharedIndexInformer).SetTransform(nil) != nil", // which a started informer refuses
-			"isRegistered":       "for _, r := range i.(*sharedIndexInformer).Registrations() { if r == h { return true } }; return false",
+			// which a started informer refuses
+			"isStarted": "return i.(*sharedIndexInformer).SetTransform(nil) != nil",
+			"isRegistered": "for _, r := range i.(*sharedIndexInformer).Registrations() { if r == " +
+				"h { return true } }; return false",
 		},
 		Differs: map[string]string{
 			"TestAddOnStoppedSharedInformer": "the words of the refusal: docs/differences.md",

@@ -18,18 +18,23 @@ func TestWorkqueueKeepsTheClauses(t *testing.T) {
 	limiter := workqueue.DefaultTypedControllerRateLimiter[string]
 	for name, newQueue := range map[string]func(clock.WithTicker) contract.DelayingQueue[string]{
 		"delaying": func(c clock.WithTicker) contract.DelayingQueue[string] {
-			return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: c})
+			return workqueue.NewTypedDelayingQueueWithConfig(
+				workqueue.TypedDelayingQueueConfig[string]{Clock: c})
 		},
 		"over-a-queue": func(c clock.WithTicker) contract.DelayingQueue[string] {
 			own := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Clock: c})
-			return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: c, Queue: own})
+			return workqueue.NewTypedDelayingQueueWithConfig(
+				workqueue.TypedDelayingQueueConfig[string]{Clock: c, Queue: own})
 		},
 		"rate-limiting": func(c clock.WithTicker) contract.DelayingQueue[string] {
-			return workqueue.NewTypedRateLimitingQueueWithConfig(limiter(), workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})
+			return workqueue.NewTypedRateLimitingQueueWithConfig(limiter(),
+				workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})
 		},
 		"rate-limiting-over-a-delaying-queue": func(c clock.WithTicker) contract.DelayingQueue[string] {
-			own := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: c})
-			return workqueue.NewTypedRateLimitingQueueWithConfig(limiter(), workqueue.TypedRateLimitingQueueConfig[string]{Clock: c, DelayingQueue: own})
+			own := workqueue.NewTypedDelayingQueueWithConfig(
+				workqueue.TypedDelayingQueueConfig[string]{Clock: c})
+			return workqueue.NewTypedRateLimitingQueueWithConfig(limiter(),
+				workqueue.TypedRateLimitingQueueConfig[string]{Clock: c, DelayingQueue: own})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,9 +13,12 @@ func TestUpstreamOfWorkqueue(t *testing.T) {
 		Theirs: "k8s.io/client-go/util/workqueue",
 		Ours:   "github.com/informerbench/informerbench/dropin/workqueue",
 		LeftOut: map[string]string{
-			"TestMetricShutdown":    "makes an unexported queue with an unexported period; TestMetrics of queue/workqueue has the same case",
-			"TestMetrics":           "makes an unexported queue with an unexported period; TestMetrics of queue/workqueue plays the same calls on both",
-			"TestRateLimitingQueue": "reads the unexported channel of client-go's delaying queue; queuetest's QUEUE clauses of AddRateLimited say the same",
+			"TestMetricShutdown": "makes an unexported queue with an unexported period; TestMetrics " +
+				"of queue/workqueue has the same case",
+			"TestMetrics": "makes an unexported queue with an unexported period; TestMetrics " +
+				"of queue/workqueue plays the same calls on both",
+			"TestRateLimitingQueue": "reads the unexported channel of client-go's delaying queue; " +
+				"queuetest's QUEUE clauses of AddRateLimited say the same",
 		},
 		// An item that was added waits when AddAfter returns.
 		Bodies: map[string]string{"waitForWaitingQueueToFill": "return nil"},

@@ -61,11 +61,14 @@ func newCluster(t testing.TB, flags ...string) *cluster {
 // connection, as those of one program do.
 func (c *cluster) restConfig(way *proxy) *rest.Config {
 	// As data: files would be watched for changes by goroutines that never end.
-	data := func(name string) []byte { return must1(os.ReadFile(filepath.Join(c.config.Dir, name)))(c.t) }
+	data := func(name string) []byte {
+		return must1(os.ReadFile(filepath.Join(c.config.Dir, name)))(c.t)
+	}
 	return &rest.Config{
-		Host:            "https://" + way.address(),
-		TLSClientConfig: rest.TLSClientConfig{CAData: data(caFile), CertData: data(clientCertFile), KeyData: data(clientKeyFile)},
-		QPS:             -1,
+		Host: "https://" + way.address(),
+		TLSClientConfig: rest.TLSClientConfig{CAData: data(caFile), CertData: data(clientCertFile),
+			KeyData: data(clientKeyFile)},
+		QPS: -1,
 	}
 }
 
@@ -108,7 +111,8 @@ func (c *cluster) start() {
 	c.etcd = addresses.Etcd
 	c.line.retarget(addresses.API)
 	c.direct.retarget(addresses.API)
-	c.t.Logf("server process %d is ready after %s", process.Process.Pid, time.Since(began).Round(time.Millisecond))
+	c.t.Logf("server process %d is ready after %s", process.Process.Pid,
+		time.Since(began).Round(time.Millisecond))
 }
 
 // kill ends the server process, etcd included, as kill -9 does.
@@ -128,7 +132,8 @@ func (c *cluster) restart() {
 
 // compact drops etcd's history: all but the newest state of each object.
 func (c *cluster) compact(ctx context.Context) error {
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{c.etcd}, DialTimeout: startTimeout})
+	client, err := clientv3.New(
+		clientv3.Config{Endpoints: []string{c.etcd}, DialTimeout: startTimeout})
 	if err != nil {
 		return err
 	}
@@ -173,7 +178,8 @@ func (c *cluster) logTail() {
 		}
 	}
 	const most = 10
-	c.t.Logf("the end of the server's log (%v):\n%s", err, bytes.Join(lines[max(0, len(lines)-most):], nil))
+	c.t.Logf("the end of the server's log (%v):\n%s", err,
+		bytes.Join(lines[max(0, len(lines)-most):], nil))
 }
 
 func must(t testing.TB, err error) {

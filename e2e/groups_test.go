@@ -14,9 +14,12 @@ import (
 // Discovery needs it: that of benchrun record and that of controller-runtime.
 func withGroups(next http.Handler) http.Handler {
 	groups := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroupList"}}
-	for _, gv := range []schema.GroupVersion{apiextensionsv1.SchemeGroupVersion, widgets.GroupVersion()} {
+	for _, gv := range []schema.GroupVersion{apiextensionsv1.SchemeGroupVersion,
+		widgets.GroupVersion()} {
 		version := metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: gv.Version}
-		groups.Groups = append(groups.Groups, metav1.APIGroup{Name: gv.Group, Versions: []metav1.GroupVersionForDiscovery{version}, PreferredVersion: version})
+		groups.Groups = append(groups.Groups,
+			metav1.APIGroup{Name: gv.Group, Versions: []metav1.GroupVersionForDiscovery{version},
+				PreferredVersion: version})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/apis" {

@@ -54,7 +54,8 @@ func writeKeys(dir string) error {
 	if err != nil {
 		return err
 	}
-	leaf := func(serial int64, subject pkix.Name, usage x509.ExtKeyUsage, certFile, keyFile string) error {
+	leaf := func(serial int64, subject pkix.Name, usage x509.ExtKeyUsage, certFile,
+		keyFile string) error {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
 			return err
@@ -72,16 +73,20 @@ func writeKeys(dir string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(writePEM(dir, certFile, "CERTIFICATE", der), writePEM(dir, keyFile, "PRIVATE KEY", keyDER))
+		return errors.Join(writePEM(dir, certFile, "CERTIFICATE", der),
+			writePEM(dir, keyFile, "PRIVATE KEY", keyDER))
 	}
 	return errors.Join(
 		writePEM(dir, caFile, "CERTIFICATE", caDER),
-		leaf(2, pkix.Name{CommonName: "server"}, x509.ExtKeyUsageServerAuth, serverCertFile, serverKeyFile),
-		leaf(3, pkix.Name{CommonName: "e2e", Organization: []string{"system:masters"}}, x509.ExtKeyUsageClientAuth, clientCertFile, clientKeyFile),
+		leaf(2, pkix.Name{CommonName: "server"}, x509.ExtKeyUsageServerAuth, serverCertFile,
+			serverKeyFile),
+		leaf(3, pkix.Name{CommonName: "e2e", Organization: []string{"system:masters"}},
+			x509.ExtKeyUsageClientAuth, clientCertFile, clientKeyFile),
 		os.WriteFile(filepath.Join(dir, nobodyFile), []byte(nobodyKubeconfig), 0o600),
 	)
 }
 
 func writePEM(dir, file, kind string, der []byte) error {
-	return os.WriteFile(filepath.Join(dir, file), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
+	return os.WriteFile(filepath.Join(dir, file),
+		pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
 }

@@ -37,7 +37,8 @@ type statusWriter struct {
 	lastError        atomic.Pointer[error]
 }
 
-func (r *statusWriter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (r *statusWriter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result,
+	error) {
 	w := newWidget()
 	if err := r.client.Get(ctx, req.NamespacedName, w); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -75,7 +76,8 @@ func unobserved(w *unstructured.Unstructured) error {
 	round, _, _ := unstructured.NestedInt64(w.Object, "spec", "round")
 	observed, ok, _ := unstructured.NestedInt64(w.Object, "status", "observed")
 	if !ok || round != observed {
-		return fmt.Errorf("%s/%s is at round %d, its status at %d (%t)", w.GetNamespace(), w.GetName(), round, observed, ok)
+		return fmt.Errorf("%s/%s is at round %d, its status at %d (%t)", w.GetNamespace(), w.GetName(),
+			round, observed, ok)
 	}
 	return nil
 }
@@ -89,8 +91,9 @@ func TestManagerWritesStatus(t *testing.T) {
 		Logger:                 logr.Discard(),
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress: "0",
-		Cache:                  cache.Options{NewInformer: informer.NewSharedIndexInformer}, // our informer
-		Client:                 client.Options{Cache: &client.CacheOptions{Unstructured: true}},
+		// our informer
+		Cache:  cache.Options{NewInformer: informer.NewSharedIndexInformer},
+		Client: client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 	}))(t)
 	r := &statusWriter{client: mgr.GetClient()}
 	must(t, builder.ControllerManagedBy(mgr).Named("e2e-status").
@@ -99,7 +102,8 @@ func TestManagerWritesStatus(t *testing.T) {
 			NewQueue: ctrlqueue.New[reconcile.Request], // our queue
 			// The default lets ten retries a second through for all objects together, which
 			// would stretch the failures of one dead server over minutes.
-			RateLimiter:             clientgo.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
+			RateLimiter: clientgo.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
+				5*time.Millisecond, time.Second),
 			MaxConcurrentReconciles: 4,
 			SkipNameValidation:      new(true),
 		}).
@@ -157,5 +161,6 @@ func TestManagerWritesStatus(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("%d objects, %d reconciliations, %d conflicts", len(want), r.found.Load(), r.conflicts.Load())
+	t.Logf("%d objects, %d reconciliations, %d conflicts", len(want), r.found.Load(),
+		r.conflicts.Load())
 }

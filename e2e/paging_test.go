@@ -44,8 +44,10 @@ func TestPagingInformerSeesWritesAfter410(t *testing.T) {
 	}{
 		{name: "ours with PageSize", kind: kind{pageSize: 100}},
 		{name: "ours by default, first list from etcd", filling: true},
-		{name: "client-go with WatchListPageSize", kind: kind{clientGo: true, pageSize: 100}, stale: true},
-		{name: "client-go by default, first list from etcd", kind: kind{clientGo: true}, filling: true, stale: true},
+		{name: "client-go with WatchListPageSize", kind: kind{clientGo: true, pageSize: 100},
+			stale: true},
+		{name: "client-go by default, first list from etcd", kind: kind{clientGo: true}, filling: true,
+			stale: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // each has a server of its own, and mostly waits
@@ -74,7 +76,9 @@ func TestPagingInformerSeesWritesAfter410(t *testing.T) {
 				}},
 			} {
 				server.mark(disturbance.name + ", before")
-				if err := within(t.Context(), freshWithin, func() error { return reader.has(pagedObjects, disturbance.name+", before") }); err != nil {
+				if err := within(t.Context(), freshWithin, func() error {
+					return reader.has(pagedObjects, disturbance.name+", before")
+				}); err != nil {
 					t.Fatalf("%s: the informer is stale already: %v", disturbance.name, err)
 				}
 				before := reader.source.fetches.Load()
@@ -90,8 +94,11 @@ func TestPagingInformerSeesWritesAfter410(t *testing.T) {
 					checkUpstreamFault(t, server, reader, disturbance.name)
 					return
 				}
-				if err := within(t.Context(), freshWithin, func() error { return reader.has(pagedObjects, disturbance.name) }); err != nil {
-					t.Fatalf("%s: the informer misses a write that came later: %v; it fetched the state %d times since", disturbance.name, err, reader.source.fetches.Load()-before)
+				if err := within(t.Context(), freshWithin, func() error {
+					return reader.has(pagedObjects, disturbance.name)
+				}); err != nil {
+					t.Fatalf("%s: the informer misses a write that came later: %v; it fetched the state %d "+
+						"times since", disturbance.name, err, reader.source.fetches.Load()-before)
 				}
 			}
 		})
@@ -105,12 +112,16 @@ func checkUpstreamFault(t *testing.T, server *cluster, reader *reader, mark stri
 	fetched := reader.source.fetches.Load()
 	err := within(t.Context(), staleFor, func() error { return reader.has(pagedObjects, mark) })
 	if err == nil {
-		t.Errorf("client-go's informer sees the write: the fault is mended upstream, or the scenario no longer provokes it")
+		t.Errorf("client-go's informer sees the write: the fault is mended upstream, or the scenario " +
+			"no longer provokes it")
 		return
 	}
-	t.Logf("known upstream fault: %s: client-go's informer is stale: %v; it fetched the state %d times meanwhile", mark, err, reader.source.fetches.Load()-fetched)
+	t.Logf("known upstream fault: %s: client-go's informer is stale: %v; it fetched the state %d "+
+		"times meanwhile", mark, err, reader.source.fetches.Load()-fetched)
 	must(t, server.compact(t.Context()))
-	eventually(t, "after compaction client-go's informer sees the write", func() error { return reader.has(pagedObjects, mark) })
+	eventually(t, "after compaction client-go's informer sees the write", func() error {
+		return reader.has(pagedObjects, mark)
+	})
 }
 
 // mark writes a value into one object.
@@ -122,7 +133,8 @@ func (c *cluster) mark(value string) {
 // tryMark is mark for goroutines that must not end the test.
 func (c *cluster) tryMark(value string) error {
 	err := within(c.t.Context(), patience, func() error {
-		_, err := c.dynamic.Resource(widgets).Namespace(namespaceOf(1)).Patch(c.t.Context(), "widget-1", types.MergePatchType,
+		_, err := c.dynamic.Resource(widgets).Namespace(namespaceOf(1)).Patch(c.t.Context(), "widget-1",
+			types.MergePatchType,
 			fmt.Appendf(nil, `{"metadata":{"annotations":{"mark":%q}}}`, value), metav1.PatchOptions{})
 		return err
 	})
@@ -144,12 +156,14 @@ func (c *cluster) newReader(k kind) *reader {
 	r := &reader{source: c.newSource(k)}
 	if k.clientGo {
 		r.store = cache.NewStore(cache.MetaNamespaceKeyFunc)
-		reflector := cache.NewReflectorWithOptions(r.source, &unstructured.Unstructured{}, r.store, cache.ReflectorOptions{})
+		reflector := cache.NewReflectorWithOptions(r.source, &unstructured.Unstructured{}, r.store,
+			cache.ReflectorOptions{})
 		reflector.WatchListPageSize = k.pageSize
 		r.run = reflector.RunWithContext
 		return r
 	}
-	i := informer.New(r.source, &unstructured.Unstructured{}, informer.Options{PageSize: k.pageSize, UseWatchList: new(k.streaming)})
+	i := informer.New(r.source, &unstructured.Unstructured{},
+		informer.Options{PageSize: k.pageSize, UseWatchList: new(k.streaming)})
 	r.store, r.run = i.GetStore(), i.RunWithContext
 	return r
 }
@@ -179,7 +193,8 @@ func (r *reader) has(n int, mark string) error {
 		return fmt.Errorf("widget-1 is a %T", obj)
 	}
 	if got := w.GetAnnotations()["mark"]; got != mark {
-		return fmt.Errorf("widget-1 is marked %q at version %s, want %q", got, w.GetResourceVersion(), mark)
+		return fmt.Errorf("widget-1 is marked %q at version %s, want %q", got, w.GetResourceVersion(),
+			mark)
 	}
 	return nil
 }

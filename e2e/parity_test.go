@@ -22,11 +22,14 @@ func TestParity(t *testing.T) {
 	for _, definition := range apitest.Definitions() {
 		var crd apiextensionsv1.CustomResourceDefinition
 		must(t, json.Unmarshal([]byte(definition), &crd))
-		must1(c.crds.ApiextensionsV1().CustomResourceDefinitions().Create(t.Context(), &crd, metav1.CreateOptions{}))(t)
-		c.awaitStreaming(schema.GroupVersionResource{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name, Resource: crd.Spec.Names.Plural})
+		must1(c.crds.ApiextensionsV1().CustomResourceDefinitions().Create(t.Context(), &crd,
+			metav1.CreateOptions{}))(t)
+		c.awaitStreaming(schema.GroupVersionResource{Group: crd.Spec.Group,
+			Version: crd.Spec.Versions[0].Name, Resource: crd.Spec.Names.Plural})
 	}
 	config := c.restConfig(c.direct)
-	apitest.Run(t, apitest.Server{Client: must1(rest.HTTPClientFor(config))(t), URL: config.Host, Real: true})
+	apitest.Run(t, apitest.Server{Client: must1(rest.HTTPClientFor(config))(t), URL: config.Host,
+		Real: true})
 }
 
 // awaitStreaming waits until the server answers a streaming list, which it does from a
@@ -35,7 +38,8 @@ func (c *cluster) awaitStreaming(resource schema.GroupVersionResource) {
 	c.t.Helper()
 	eventually(c.t, resource.Resource+" are served from the watch cache", func() error {
 		w, err := c.dynamic.Resource(resource).Watch(c.t.Context(), metav1.ListOptions{
-			SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true,
+			SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+			AllowWatchBookmarks: true,
 		})
 		if err == nil {
 			w.Stop()

@@ -38,7 +38,8 @@ func TestRecordAndReplay(t *testing.T) {
 
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	record := exec.CommandContext(ctx, benchrun, "record", "--kubeconfig", c.kubeconfig(t), "--resource", widgets.GroupResource().String(), "--for", "10m", "-o", trace)
+	record := exec.CommandContext(ctx, benchrun, "record", "--kubeconfig", c.kubeconfig(t),
+		"--resource", widgets.GroupResource().String(), "--for", "10m", "-o", trace)
 	record.Cancel = func() error { return record.Process.Signal(os.Interrupt) }
 	record.WaitDelay = patience // then it is killed
 	var said strings.Builder
@@ -65,7 +66,9 @@ func TestRecordAndReplay(t *testing.T) {
 	w.awaitWrites(t, 200)
 	w.stop(t)
 	want := must1(c.state(t.Context()))(t)
-	eventually(t, "the recording has the server's state", func() error { return traceEndsIn(trace, want) })
+	eventually(t, "the recording has the server's state", func() error {
+		return traceEndsIn(trace, want)
+	})
 	interrupt()
 	// Ctrl-C ends it early, so its exit code is 130.
 	if err := record.Wait(); err == nil || record.ProcessState.ExitCode() != 130 {
@@ -79,7 +82,9 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 
 	results := filepath.Join(t.TempDir(), "results")
-	run := exec.CommandContext(t.Context(), benchrun, "run", "--trace", trace, "--impl", "clientgo,lockfree", "--forks", "1", "--compress", "10", "--profile=false", "--skip-verify", "-o", results)
+	run := exec.CommandContext(t.Context(), benchrun, "run", "--trace", trace, "--impl",
+		"clientgo,lockfree", "--forks", "1", "--compress", "10", "--profile=false", "--skip-verify", "-o",
+		results)
 	out, err := run.CombinedOutput()
 	// 3 means that one fork is too few to tell which is better: that is not asked here.
 	if err != nil && run.ProcessState.ExitCode() != 3 {
@@ -97,8 +102,10 @@ func (c *cluster) kubeconfig(t testing.TB) string {
 	config := c.restConfig(c.line)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"e2e": {Server: config.Host, CertificateAuthorityData: config.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"e2e": {ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}},
+		Clusters: map[string]*clientcmdapi.Cluster{
+			"e2e": {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{
+			"e2e": {ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}},
 		Contexts:       map[string]*clientcmdapi.Context{"e2e": {Cluster: "e2e", AuthInfo: "e2e"}},
 		CurrentContext: "e2e",
 	}, path))

@@ -65,7 +65,8 @@ func TestInformersFollowTheServer(t *testing.T) {
 					if d.name == disturbances[0].name {
 						s.addWitness(t) // a handler that comes late
 					}
-					t.Logf("%-28s %d fetches of the state (%d more pages), %d watches so far", s.name, s.source.fetches.Load(), s.source.pages.Load(), s.source.watches.Load())
+					t.Logf("%-28s %d fetches of the state (%d more pages), %d watches so far", s.name,
+						s.source.fetches.Load(), s.source.pages.Load(), s.source.watches.Load())
 				}
 			})
 			if !ok {
@@ -74,7 +75,9 @@ func TestInformersFollowTheServer(t *testing.T) {
 		}
 	}
 	for _, s := range subjects {
-		t.Logf("%-28s told %d adds, %d updates, %d deletions, %d tombstones", s.name, s.witness[0].Calls("add"), s.witness[0].Calls("update"), s.witness[0].Calls("delete"), s.witness[0].Calls("tombstone"))
+		t.Logf("%-28s told %d adds, %d updates, %d deletions, %d tombstones", s.name,
+			s.witness[0].Calls("add"), s.witness[0].Calls("update"), s.witness[0].Calls("delete"),
+			s.witness[0].Calls("tombstone"))
 	}
 }
 
@@ -86,7 +89,8 @@ func (c *cluster) reportTo(t *testing.T) {
 }
 
 // awaitMore waits until a counter of every subject has grown by n.
-func awaitMore(c *cluster, subjects []*subject, what string, n int64, counter func(*subject) int64, do func()) {
+func awaitMore(c *cluster, subjects []*subject, what string, n int64, counter func(*subject) int64,
+	do func()) {
 	c.t.Helper()
 	before := map[*subject]int64{}
 	for _, s := range subjects {
@@ -127,7 +131,9 @@ func cutConnections(c *cluster, subjects []*subject, w *writers) {
 // changeDefinition changes the CRD under open watches, and then while the informers are
 // away: the first ends the watches, the second has all of them answered with 410.
 func changeDefinition(c *cluster, subjects []*subject, w *writers) {
-	awaitMore(c, subjects, "watches after the change", 1, watches, func() { c.changeCRD(c.t.Context()) })
+	awaitMore(c, subjects, "watches after the change", 1, watches, func() {
+		c.changeCRD(c.t.Context())
+	})
 	awaitMore(c, subjects, "fetches after 410", 1, fetches, func() {
 		c.line.setDown(true)
 		defer c.line.setDown(false)
@@ -198,7 +204,8 @@ func TestWithoutWatchCache(t *testing.T) {
 			s.source.beforePage = func() {
 				if compactions++; compactions == 1 {
 					// The informer's goroutine is here, which must not end the test.
-					if err := errors.Join(c.tryMark("between pages of "+k.name), c.compact(t.Context())); err != nil {
+					if err := errors.Join(c.tryMark("between pages of "+k.name),
+						c.compact(t.Context())); err != nil {
 						t.Error(err)
 					}
 				}

@@ -61,7 +61,8 @@ func serve(encoded string) error {
 	if err != nil {
 		return fmt.Errorf("start the API server: %w", err)
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(serverAddresses{API: address, Etcd: etcdURL}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(
+		serverAddresses{API: address, Etcd: etcdURL}); err != nil {
 		return err
 	}
 	parentGone := make(chan error, 1)
@@ -106,7 +107,8 @@ func startEtcd(dir string) (string, error) {
 
 // startAPIServer starts the apiextensions-apiserver on a free port. The channel gets
 // the error that it ends with.
-func startAPIServer(config serverConfig, etcdURL string) (address string, failed <-chan error, err error) {
+func startAPIServer(config serverConfig, etcdURL string) (address string, failed <-chan error,
+	err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
@@ -127,23 +129,28 @@ func startAPIServer(config serverConfig, etcdURL string) (address string, failed
 		"--authorization-kubeconfig", kubeconfig,
 		"--kubeconfig", kubeconfig,
 		"--enable-priority-and-fairness=false",
-		"--disable-admission-plugins", "NamespaceLifecycle,MutatingAdmissionWebhook,ValidatingAdmissionWebhook,ValidatingAdmissionPolicy,MutatingAdmissionPolicy",
+		"--disable-admission-plugins",
+		"NamespaceLifecycle,MutatingAdmissionWebhook,ValidatingAdmissionWebhook,ValidatingAdmissionPolicy,MutatingAdmissionPolicy",
 	}, config.Flags...))
 	if err != nil {
 		return "", nil, err
 	}
 	secure := o.RecommendedOptions.SecureServing
 	secure.Listener, secure.BindPort = listener, listener.Addr().(*net.TCPAddr).Port
-	if err := errors.Join(o.ServerRunOptions.ComponentGlobalsRegistry.Set(), o.Complete(), o.Validate()); err != nil {
+	if err := errors.Join(o.ServerRunOptions.ComponentGlobalsRegistry.Set(), o.Complete(),
+		o.Validate()); err != nil {
 		return "", nil, err
 	}
 	c, err := o.Config()
 	if err != nil {
 		return "", nil, err
 	}
-	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions)
-	c.GenericConfig.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, openapinamer.NewDefinitionNamer(apiserver.Scheme))
-	c.GenericConfig.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
+	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(
+		generatedopenapi.GetOpenAPIDefinitions)
+	c.GenericConfig.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions,
+		openapinamer.NewDefinitionNamer(apiserver.Scheme))
+	c.GenericConfig.BuildHandlerChainFunc = func(handler http.Handler,
+		generic *genericapiserver.Config) http.Handler {
 		return genericapiserver.DefaultBuildHandlerChain(withGroups(handler), generic)
 	}
 	server, err := c.Complete().New(genericapiserver.NewEmptyDelegate())

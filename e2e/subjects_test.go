@@ -38,7 +38,8 @@ type source struct {
 // IsWatchListSemanticsUnSupported is how a source tells client-go not to stream lists.
 func (s *source) IsWatchListSemanticsUnSupported() bool { return s.noStreaming }
 
-func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object,
+	error) {
 	first := false
 	if o.Continue == "" {
 		first = s.fetches.Add(1) == 1
@@ -55,7 +56,8 @@ func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (run
 	return list, err
 }
 
-func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface,
+	error) {
 	if seconds := s.watchSeconds.Load(); seconds != 0 {
 		o.TimeoutSeconds = &seconds
 	}
@@ -115,7 +117,8 @@ func (c *cluster) newSource(k kind) *source {
 	if k.metadata {
 		lw = informer.NewListWatch(metadataClient, metadataClient.Resource(widgets), nil)
 	}
-	return &source{ListerWatcherWithContext: cache.ToListerWatcherWithContext(lw), noStreaming: !k.streaming, watchSeconds: &c.watchSeconds}
+	return &source{ListerWatcherWithContext: cache.ToListerWatcherWithContext(lw),
+		noStreaming: !k.streaming, watchSeconds: &c.watchSeconds}
 }
 
 // newSubject makes an informer of a kind. It does not run yet.
@@ -129,7 +132,8 @@ func (c *cluster) newSubject(k kind) *subject {
 	if k.clientGo {
 		s.informer = cache.NewSharedIndexInformer(s.source, example, 0, indexers)
 	} else {
-		s.informer = informer.New(s.source, example, informer.Options{Indexers: indexers, PageSize: k.pageSize, UseWatchList: new(k.streaming)})
+		s.informer = informer.New(s.source, example,
+			informer.Options{Indexers: indexers, PageSize: k.pageSize, UseWatchList: new(k.streaming)})
 	}
 	s.addWitness(c.t)
 	return s
@@ -167,7 +171,8 @@ func (s *subject) difference(want map[string]metav1.Object) error {
 		have[cache.MetaObjectToName(m).String()] = m
 	}
 	if d := witness.Compare(have, want); len(d) > 0 {
-		return fmt.Errorf("the store differs from the server in %d objects: %s", len(d), strings.Join(d[:min(3, len(d))], "; "))
+		return fmt.Errorf("the store differs from the server in %d objects: %s", len(d),
+			strings.Join(d[:min(3, len(d))], "; "))
 	}
 	indexed := 0
 	for _, namespace := range s.informer.GetIndexer().ListIndexFuncValues(cache.NamespaceIndex) {
@@ -182,7 +187,8 @@ func (s *subject) difference(want map[string]metav1.Object) error {
 	}
 	for i, h := range s.witness {
 		if d := witness.Compare(h.Objects(), want); len(d) > 0 {
-			return fmt.Errorf("what handler %d was told differs from the server in %d objects: %s", i, len(d), strings.Join(d[:min(3, len(d))], "; "))
+			return fmt.Errorf("what handler %d was told differs from the server in %d objects: %s", i,
+				len(d), strings.Join(d[:min(3, len(d))], "; "))
 		}
 	}
 	return nil
@@ -200,7 +206,9 @@ func (c *cluster) compare(t testing.TB, subjects []*subject) {
 	// All have the same time: what they were late with is not added up.
 	deadline := time.Now().Add(patience)
 	for _, s := range subjects {
-		if err := within(t.Context(), max(time.Second, time.Until(deadline)), func() error { return s.difference(want) }); err != nil {
+		if err := within(t.Context(), max(time.Second, time.Until(deadline)), func() error {
+			return s.difference(want)
+		}); err != nil {
 			t.Errorf("%s: %v", s.name, err)
 		}
 		for i, h := range s.witness {

@@ -27,7 +27,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-var widgets = schema.GroupVersionResource{Group: "e2e.informerbench.dev", Version: "v1", Resource: "widgets"}
+var widgets = schema.GroupVersionResource{Group: "e2e.informerbench.dev", Version: "v1",
+	Resource: "widgets"}
 
 const widgetKind = "Widget"
 
@@ -39,14 +40,17 @@ func widgetCRD() *apiextensionsv1.CustomResourceDefinition {
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: widgets.Group,
 			Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: widgets.Resource, Singular: "widget", Kind: widgetKind, ListKind: widgetKind + "List"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: widgets.Resource,
+				Singular: "widget", Kind: widgetKind, ListKind: widgetKind + "List"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: widgets.Version, Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type:       "object",
-					Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": anything, "status": anything},
-				}},
-				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+						Type:       "object",
+						Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": anything, "status": anything},
+					}},
+				Subresources: &apiextensionsv1.CustomResourceSubresources{
+					Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
 			}},
 		},
 	}
@@ -74,7 +78,8 @@ func (c *cluster) createWidgetsWithoutCache(ctx context.Context, n int) {
 	for range writerCount {
 		creating.Go(func() {
 			for i := next.Add(1); i <= int64(n) && failed.Load() == nil; i = next.Add(1) {
-				if _, err := c.dynamic.Resource(widgets).Namespace(namespaceOf(int(i))).Create(ctx, widget(int(i), 0), metav1.CreateOptions{}); err != nil {
+				if _, err := c.dynamic.Resource(widgets).Namespace(namespaceOf(int(i))).Create(ctx,
+					widget(int(i), 0), metav1.CreateOptions{}); err != nil {
 					failed.Store(&err)
 				}
 			}
@@ -90,7 +95,8 @@ func (c *cluster) createWidgetsWithoutCache(ctx context.Context, n int) {
 func (c *cluster) awaitWatchCache(ctx context.Context) {
 	c.t.Helper()
 	eventually(c.t, "the server's watch cache is filled", func() error {
-		list, err := c.dynamic.Resource(widgets).List(ctx, metav1.ListOptions{ResourceVersion: "0", Limit: 1})
+		list, err := c.dynamic.Resource(widgets).List(ctx,
+			metav1.ListOptions{ResourceVersion: "0", Limit: 1})
 		if err == nil && list.GetContinue() != "" {
 			err = errors.New("the server answers from etcd")
 		}
@@ -102,11 +108,13 @@ func (c *cluster) awaitWatchCache(ctx context.Context) {
 // drops the resource's storage with its watch cache, and ends every watch.
 func (c *cluster) changeCRD(ctx context.Context) {
 	c.t.Helper()
-	patch := fmt.Appendf(nil, `{"spec":{"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
+	patch := fmt.Appendf(
+		nil, `{"spec":{"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
 		"schema":{"openAPIV3Schema":{"type":"object","description":"change %d","properties":{
 			"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true},
 			"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}}]}}`, rand.Uint64())
-	_, err := c.crds.ApiextensionsV1().CustomResourceDefinitions().Patch(ctx, widgets.GroupResource().String(), types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err := c.crds.ApiextensionsV1().CustomResourceDefinitions().Patch(ctx,
+		widgets.GroupResource().String(), types.MergePatchType, patch, metav1.PatchOptions{})
 	must(c.t, err)
 }
 
@@ -126,7 +134,8 @@ func (c *cluster) state(ctx context.Context) (map[string]metav1.Object, error) {
 func namespaceOf(i int) string { return fmt.Sprintf("ns%d", i%5) }
 
 func widget(i, round int) *unstructured.Unstructured {
-	w := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"round": int64(round)}}}
+	w := &unstructured.Unstructured{
+		Object: map[string]any{"spec": map[string]any{"round": int64(round)}}}
 	w.SetGroupVersionKind(widgets.GroupVersion().WithKind(widgetKind))
 	w.SetNamespace(namespaceOf(i))
 	w.SetName(fmt.Sprintf("widget-%d", i))
@@ -182,9 +191,11 @@ func (c *cluster) write(ctx context.Context, i, padding int) error {
 	var err error
 	switch p := rand.IntN(100); {
 	case p < 50:
-		_, err = client.Patch(ctx, name, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"round":%d,"padding":%q}}`, round, pad), metav1.PatchOptions{})
+		_, err = client.Patch(ctx, name, types.MergePatchType,
+			fmt.Appendf(nil, `{"spec":{"round":%d,"padding":%q}}`, round, pad), metav1.PatchOptions{})
 	case p < 70:
-		_, err = client.Patch(ctx, name, types.MergePatchType, fmt.Appendf(nil, `{"status":{"round":%d}}`, round), metav1.PatchOptions{}, "status")
+		_, err = client.Patch(ctx, name, types.MergePatchType,
+			fmt.Appendf(nil, `{"status":{"round":%d}}`, round), metav1.PatchOptions{}, "status")
 	case p < 80:
 		err = client.Delete(ctx, name, metav1.DeleteOptions{})
 	default:
@@ -201,10 +212,13 @@ func transient(err error) bool {
 	var network net.Error
 	var address *url.Error
 	switch {
-	case errors.As(err, &network), errors.As(err, &address), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.As(err, &network), errors.As(err, &address), errors.Is(err, io.EOF),
+		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		return true
 	}
-	return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) ||
+	return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) ||
+		apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) ||
 		// etcd's leader is gone for a moment, or the request met the server's end.
 		apierrors.IsInternalError(err) || strings.Contains(err.Error(), "http2:")
 }
@@ -238,10 +252,11 @@ const patience = 90 * time.Second
 // within polls until condition returns nil, and returns its last error after limit.
 func within(ctx context.Context, limit time.Duration, condition func() error) error {
 	last := errors.New("never asked")
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
-		last = condition()
-		return last == nil, nil
-	})
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true,
+		func(context.Context) (bool, error) {
+			last = condition()
+			return last == nil, nil
+		})
 	if err != nil {
 		return fmt.Errorf("after %s: %w", limit, last)
 	}

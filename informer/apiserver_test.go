@@ -27,11 +27,16 @@ import (
 )
 
 // served starts an API server with pods and nodes; it ends with the test.
-func served(t *testing.T, pods, nodes int, faults ...synthetic.Fault) (*apiserver.Server, map[schema.GroupVersionResource]*synthetic.Source) {
+func served(t *testing.T, pods, nodes int, faults ...synthetic.Fault) (*apiserver.Server,
+	map[schema.GroupVersionResource]*synthetic.Source) {
 	t.Helper()
 	sources := map[schema.GroupVersionResource]*synthetic.Source{
-		apiserver.Pods:  synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: pods}, 1).All(), synthetic.SourceOptions{Faults: faults}),
-		apiserver.Nodes: synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: nodes}, 2).All(), synthetic.SourceOptions{}),
+		apiserver.Pods: synthetic.NewSource(
+			synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: pods}, 1).All(),
+			synthetic.SourceOptions{Faults: faults}),
+		apiserver.Nodes: synthetic.NewSource(
+			synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: nodes}, 2).All(),
+			synthetic.SourceOptions{}),
 	}
 	server, err := apiserver.New(sources, apiserver.Options{})
 	if err == nil {
@@ -70,7 +75,8 @@ func versionsOf[T any](objects []T) map[string]string {
 // cache equals the source.
 func TestFactoriesAgainstAnAPIServer(t *testing.T) {
 	server, sources := served(t, 200, 5,
-		synthetic.Fault{Kind: synthetic.FaultClose, AfterEvents: 30, EveryEvents: 50, Count: 2}, synthetic.Fault{Kind: synthetic.FaultGone, AfterEvents: 100})
+		synthetic.Fault{Kind: synthetic.FaultClose, AfterEvents: 30, EveryEvents: 50, Count: 2},
+		synthetic.Fault{Kind: synthetic.FaultGone, AfterEvents: 100})
 	config := server.RESTConfig()
 	protobuf := rest.CopyConfig(config)
 	protobuf.ContentType = runtime.ContentTypeProtobuf
@@ -92,7 +98,9 @@ func TestFactoriesAgainstAnAPIServer(t *testing.T) {
 		}
 		caches[name][gvr] = i
 		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { notify() }, UpdateFunc: func(_, _ any) { notify() }, DeleteFunc: func(any) { notify() },
+			AddFunc: func(any) {
+				notify()
+			}, UpdateFunc: func(_, _ any) { notify() }, DeleteFunc: func(any) { notify() },
 		}))
 	}
 	var factories []factory
@@ -128,7 +136,8 @@ func TestFactoriesAgainstAnAPIServer(t *testing.T) {
 			for gvr, i := range byResource {
 				want := versionsOf(slices.Collect(maps.Values(sources[gvr].Snapshot())))
 				if got := versionsOf(i.GetStore().List()); !maps.Equal(got, want) {
-					return fmt.Sprintf("%s, %s: %d objects, want %d, or their versions differ", name, gvr.Resource, len(got), len(want))
+					return fmt.Sprintf("%s, %s: %d objects, want %d, or their versions differ", name, gvr.Resource,
+						len(got), len(want))
 				}
 			}
 		}
@@ -147,7 +156,8 @@ func TestFactoriesAgainstAnAPIServer(t *testing.T) {
 			t.Errorf("%s: %d of 10 pods by namespace, %v", name, len(ns), err)
 		}
 	}
-	if struck := sources[apiserver.Pods].Struck(); struck[synthetic.FaultClose] == 0 || struck[synthetic.FaultGone] != 1 {
+	if struck := sources[apiserver.Pods].Struck(); struck[synthetic.FaultClose] == 0 ||
+		struck[synthetic.FaultGone] != 1 {
 		t.Errorf("the faults that struck: %v", struck)
 	}
 	cancel()
@@ -162,7 +172,9 @@ func serverWrite(ctx context.Context, t *testing.T, client kubernetes.Interface)
 	t.Helper()
 	pods := client.CoreV1().Pods("made")
 	for i := range 20 {
-		created := must[*corev1.Pod](t)(pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "made-" + strconv.Itoa(i)}}, metav1.CreateOptions{}))
+		created := must[*corev1.Pod](t)(
+			pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "made-" + strconv.Itoa(i)}},
+				metav1.CreateOptions{}))
 		created.Labels = map[string]string{"round": "2"}
 		must[*corev1.Pod](t)(pods.Update(ctx, created, metav1.UpdateOptions{}))
 		if i%2 == 0 {

@@ -30,8 +30,10 @@ import (
 var stores = map[string]func(contract.Indexers) contract.Store{
 	"lockfree": func(i contract.Indexers) contract.Store { return lockfree.New(i) },
 	"mutexmap": func(i contract.Indexers) contract.Store { return mutexmap.New(i) },
-	"clientgo": func(i contract.Indexers) contract.Store { return cache.NewThreadSafeStore(i, cache.Indices{}) },
-	"bare":     func(i contract.Indexers) contract.Store { return bareStore{lockfree.New(i)} },
+	"clientgo": func(i contract.Indexers) contract.Store {
+		return cache.NewThreadSafeStore(i, cache.Indices{})
+	},
+	"bare": func(i contract.Indexers) contract.Store { return bareStore{lockfree.New(i)} },
 }
 
 // bareStore has no method besides contract.Store's.
@@ -41,11 +43,19 @@ var fifos = map[string]func(contract.FIFOConfig) contract.FIFO{
 	"InOrderAtomic": func(c contract.FIFOConfig) contract.FIFO {
 		return deltafifo.NewInOrder(c, deltafifo.Options{Atomic: true})
 	},
-	"InOrder":    func(c contract.FIFOConfig) contract.FIFO { return deltafifo.NewInOrder(c, deltafifo.Options{}) },
-	"Coalescing": func(c contract.FIFOConfig) contract.FIFO { return deltafifo.NewCoalescing(c, deltafifo.Options{}) },
-	"DeltaFIFO":  func(c contract.FIFOConfig) contract.FIFO { return deltafifo.New(c, deltafifo.Options{}) },
+	"InOrder": func(c contract.FIFOConfig) contract.FIFO {
+		return deltafifo.NewInOrder(c, deltafifo.Options{})
+	},
+	"Coalescing": func(c contract.FIFOConfig) contract.FIFO {
+		return deltafifo.NewCoalescing(c, deltafifo.Options{})
+	},
+	"DeltaFIFO": func(c contract.FIFOConfig) contract.FIFO {
+		return deltafifo.New(c, deltafifo.Options{})
+	},
 	"upstreamDelta": func(c contract.FIFOConfig) contract.FIFO {
-		return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KeyFunction: c.KeyFunc, KnownObjects: c.KnownObjects, EmitDeltaTypeReplaced: true})
+		return cache.NewDeltaFIFOWithOptions(
+			cache.DeltaFIFOOptions{KeyFunction: c.KeyFunc, KnownObjects: c.KnownObjects,
+				EmitDeltaTypeReplaced: true})
 	},
 	"upstreamReal":   clientgo.NewRealFIFO(clientgo.RealFIFOUnlocked),
 	"upstreamPlain":  clientgo.NewRealFIFO(clientgo.RealFIFOPlain),
@@ -67,7 +77,9 @@ func eachOfOurs(t *testing.T, f func(t *testing.T, o informer.Options)) {
 	for storeName, newStore := range stores {
 		for fifoName, newFIFO := range fifos {
 			t.Run(storeName+"/"+fifoName, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { f(t, informer.Options{NewStore: newStore, NewFIFO: newFIFO}) })
+				synctest.Test(t, func(t *testing.T) {
+					f(t, informer.Options{NewStore: newStore, NewFIFO: newFIFO})
+				})
 			})
 		}
 	}
@@ -92,7 +104,9 @@ func start(t *testing.T, inf cache.SharedInformer) (stop func()) {
 
 func newSource(t *testing.T, n int, faults ...synthetic.Fault) *synthetic.Source {
 	t.Helper()
-	s := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: n, Namespaces: 3}, 1).All(), synthetic.SourceOptions{Faults: faults})
+	s := synthetic.NewSource(
+		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: n, Namespaces: 3},
+			1).All(), synthetic.SourceOptions{Faults: faults})
 	t.Cleanup(s.Stop)
 	return s
 }
@@ -118,7 +132,8 @@ type recorder struct {
 	t       *testing.T
 	mu      sync.Mutex
 	current map[string]runtime.Object
-	log     []string // "add key", "initial key", "update key", "resync key", "delete key", "tombstone key"
+	// "add key", "initial key", "update key", "resync key", "delete key", "tombstone key"
+	log []string
 	// before is called first, with the line that will be logged.
 	before func(line string)
 }
@@ -226,9 +241,11 @@ func survivePanics(t *testing.T) (reported func() []string) {
 	t.Helper()
 	var mu sync.Mutex
 	var lines []string
-	crash, handlers, errs := utilruntime.ReallyCrash, utilruntime.PanicHandlers, utilruntime.ErrorHandlers
+	crash, handlers, errs := utilruntime.ReallyCrash, utilruntime.PanicHandlers,
+		utilruntime.ErrorHandlers
 	t.Cleanup(func() {
-		utilruntime.ReallyCrash, utilruntime.PanicHandlers, utilruntime.ErrorHandlers = crash, handlers, errs
+		utilruntime.ReallyCrash, utilruntime.PanicHandlers, utilruntime.ErrorHandlers = crash, handlers,
+			errs
 	})
 	note := func(s string) {
 		mu.Lock()
@@ -236,8 +253,13 @@ func survivePanics(t *testing.T) (reported func() []string) {
 		lines = append(lines, s)
 	}
 	utilruntime.ReallyCrash = false
-	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, r any) { note(fmt.Sprintf("panic: %v", r)) }}
-	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, msg string, _ ...any) { note(fmt.Sprintf("%s: %v", msg, err)) }}
+	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, r any) {
+		note(fmt.Sprintf("panic: %v", r))
+	}}
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{
+		func(_ context.Context, err error, msg string, _ ...any) {
+			note(fmt.Sprintf("%s: %v", msg, err))
+		}}
 	return func() []string {
 		mu.Lock()
 		defer mu.Unlock()
@@ -247,7 +269,8 @@ func survivePanics(t *testing.T) (reported func() []string) {
 
 const settle = 10 * time.Minute // of a bubble's clock: longer than every back-off
 
-func listFunc(list runtime.Object) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+func listFunc(list runtime.Object) func(context.Context, metav1.ListOptions) (runtime.Object,
+	error) {
 	return func(context.Context, metav1.ListOptions) (runtime.Object, error) { return list, nil }
 }
 

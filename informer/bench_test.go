@@ -46,15 +46,19 @@ func benchPods(n int) []corev1.Pod {
 }
 
 // startOn runs an informer on a list and a watch until stop, and waits for the list.
-func startOn(tb testing.TB, newInformer contract.NewInformer, pods []corev1.Pod, w watch.Interface) (inf cache.SharedIndexInformer, stop func()) {
+func startOn(tb testing.TB, newInformer contract.NewInformer, pods []corev1.Pod,
+	w watch.Interface) (inf cache.SharedIndexInformer, stop func()) {
 	tb.Helper()
 	lw := listWatch{&cache.ListWatch{
 		ListWithContextFunc: func(context.Context, metav1.ListOptions) (apiruntime.Object, error) {
 			return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: pods}, nil
 		},
-		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return w, nil },
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			return w, nil
+		},
 	}}
-	inf = newInformer(lw, &corev1.Pod{}, time.Minute, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	inf = newInformer(lw, &corev1.Pod{}, time.Minute,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -75,52 +79,55 @@ func BenchmarkSharedIndexInformer(b *testing.B) {
 	pods := benchPods(10_000)
 	for _, readers := range []int{0, 10} {
 		for _, impl := range impls {
-			b.Run(fmt.Sprintf("podCount=%d/readers=%d/impl=%s", len(pods), readers, impl.name), func(b *testing.B) {
-				w := watch.NewFakeWithChanSize(1, false)
-				inf, stop := startOn(b, impl.newInformer, pods, w)
-				defer stop()
-				var writes, reads atomic.Int64
-				got := make(chan struct{}, 10)
-				_, err := inf.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{UpdateFunc: func(_, _ any) {
-					writes.Add(1)
-					select {
-					case <-got:
-					default:
-					}
-				}})
-				if err != nil {
-					b.Fatal(err)
-				}
-				p := pods[0]
-				w.Modify(&p)
-				for writes.Load() == 0 {
-					time.Sleep(time.Millisecond)
-				}
-				var reading sync.WaitGroup
-				var over atomic.Bool
-				for range readers {
-					reading.Go(func() {
-						for !over.Load() {
-							if err := cache.ListAllByNamespace(inf.GetIndexer(), benchNamespace, labels.Everything(), func(any) {}); err != nil {
-								panic(err)
+			b.Run(fmt.Sprintf("podCount=%d/readers=%d/impl=%s", len(pods), readers, impl.name),
+				func(b *testing.B) {
+					w := watch.NewFakeWithChanSize(1, false)
+					inf, stop := startOn(b, impl.newInformer, pods, w)
+					defer stop()
+					var writes, reads atomic.Int64
+					got := make(chan struct{}, 10)
+					_, err := inf.AddEventHandler(
+						cache.ResourceEventHandlerDetailedFuncs{UpdateFunc: func(_, _ any) {
+							writes.Add(1)
+							select {
+							case <-got:
+							default:
 							}
-							reads.Add(1)
-						}
-					})
-				}
-				writes.Store(0)
-				reads.Store(0)
-				b.ReportAllocs()
-				for b.Loop() {
-					p := pods[rand.IntN(len(pods))]
+						}})
+					if err != nil {
+						b.Fatal(err)
+					}
+					p := pods[0]
 					w.Modify(&p)
-					got <- struct{}{}
-				}
-				b.ReportMetric(float64(reads.Load())/b.Elapsed().Seconds(), "reads/s")
-				b.ReportMetric(float64(writes.Load())/b.Elapsed().Seconds(), "writes/s")
-				over.Store(true)
-				reading.Wait()
-			})
+					for writes.Load() == 0 {
+						time.Sleep(time.Millisecond)
+					}
+					var reading sync.WaitGroup
+					var over atomic.Bool
+					for range readers {
+						reading.Go(func() {
+							for !over.Load() {
+								if err := cache.ListAllByNamespace(inf.GetIndexer(), benchNamespace, labels.Everything(),
+									func(any) {}); err != nil {
+									panic(err)
+								}
+								reads.Add(1)
+							}
+						})
+					}
+					writes.Store(0)
+					reads.Store(0)
+					b.ReportAllocs()
+					for b.Loop() {
+						p := pods[rand.IntN(len(pods))]
+						w.Modify(&p)
+						got <- struct{}{}
+					}
+					b.ReportMetric(float64(reads.Load())/b.Elapsed().Seconds(), "reads/s")
+					b.ReportMetric(float64(writes.Load())/b.Elapsed().Seconds(), "writes/s")
+					over.Store(true)
+					reading.Wait()
+				})
 		}
 	}
 }
@@ -128,7 +135,8 @@ func BenchmarkSharedIndexInformer(b *testing.B) {
 // pump sends n updates of pods, each with a version of its own, through an informer with
 // one handler, and returns when the handler has had them all. The objects are made before;
 // allocs counts the allocations of the informer and its watch.
-func pump(tb testing.TB, newInformer contract.NewInformer, pods []corev1.Pod, n int) (allocs float64, took time.Duration) {
+func pump(tb testing.TB, newInformer contract.NewInformer, pods []corev1.Pod,
+	n int) (allocs float64, took time.Duration) {
 	tb.Helper()
 	updates := make([]corev1.Pod, n)
 	for i := range updates {
@@ -189,14 +197,18 @@ func BenchmarkInitialSync(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
 				var seen atomic.Int64
-				_, stop := startOn(b, func(lw cache.ListerWatcher, o apiruntime.Object, d time.Duration, i cache.Indexers) cache.SharedIndexInformer {
-					inf := impl.newInformer(lw, o, d, i)
-					_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { seen.Add(1) }})
-					if err != nil {
-						b.Fatal(err)
-					}
-					return inf
-				}, pods, watch.NewFake())
+				_, stop := startOn(
+					b, func(lw cache.ListerWatcher, o apiruntime.Object, d time.Duration,
+						i cache.Indexers) cache.SharedIndexInformer {
+						inf := impl.newInformer(lw, o, d, i)
+						_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
+							seen.Add(1)
+						}})
+						if err != nil {
+							b.Fatal(err)
+						}
+						return inf
+					}, pods, watch.NewFake())
 				for seen.Load() < int64(len(pods)) {
 					runtime.Gosched()
 				}

@@ -25,7 +25,8 @@ func TestBufferAgainstSlice(t *testing.T) {
 				resyncs := rng.IntN(2) == 0
 				for i := range batch {
 					number++
-					batch[i] = notification{obj: number, kind: []notificationKind{onAdd, onResync, onDelete}[rng.IntN(3)]}
+					batch[i] = notification{obj: number,
+						kind: []notificationKind{onAdd, onResync, onDelete}[rng.IntN(3)]}
 					if resyncs || batch[i].kind != onResync {
 						model = append(model, batch[i])
 					}

@@ -193,9 +193,11 @@ func (c *content) stage(d *contract.Delta, isInInitialList bool) error {
 	old, exists := c.store.Get(key)
 	switch {
 	case d.Type != contract.Deleted && exists:
-		c.stageWrite(contract.TransactionTypeUpdate, key, notification{old, d.Object, kindOfUpdate(old, d.Object)})
+		c.stageWrite(contract.TransactionTypeUpdate, key,
+			notification{old, d.Object, kindOfUpdate(old, d.Object)})
 	case d.Type != contract.Deleted:
-		c.stageWrite(contract.TransactionTypeAdd, key, notification{nil, d.Object, kindOfAdd(isInInitialList)})
+		c.stageWrite(contract.TransactionTypeAdd, key,
+			notification{nil, d.Object, kindOfAdd(isInInitialList)})
 	case exists:
 		c.stageWrite(contract.TransactionTypeDelete, key, notification{nil, d.Object, onDelete})
 	default:
@@ -325,7 +327,8 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 	former := list.former()
 	c.failures.attempt(func() { c.store.Replace(former, version) })
 	for _, tombstone := range list.gone {
-		c.stageWrite(contract.TransactionTypeDelete, tombstone.Key, notification{nil, tombstone, onDelete})
+		c.stageWrite(contract.TransactionTypeDelete, tombstone.Key,
+			notification{nil, tombstone, onDelete})
 	}
 	for i, key := range c.keysOf(list.objs) {
 		c.stageWrite(contract.TransactionTypeUpdate, key, list.change(i, isInInitialList))

@@ -17,7 +17,8 @@ import (
 )
 
 func named(name, version string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version}}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version}}
 }
 
 // newContent returns a content that writes what it publishes to the returned lines.
@@ -25,10 +26,12 @@ func newContent(t *testing.T) (c *content, lines func() string) {
 	t.Helper()
 	var log []string
 	c = &content{failures: &indexFailures{},
-		keyFunc: cache.DeletionHandlingMetaNamespaceKeyFunc, store: lockfree.New(nil), logger: klog.Background(),
+		keyFunc: cache.DeletionHandlingMetaNamespaceKeyFunc, store: lockfree.New(nil),
+		logger: klog.Background(),
 		publish: func(batch []notification) {
 			for _, n := range batch {
-				obj, kind := n.obj, [...]string{onAdd: "add", onInitialAdd: "initial", onUpdate: "update", onResync: "resync", onDelete: "delete"}[n.kind]
+				obj, kind := n.obj, [...]string{onAdd: "add", onInitialAdd: "initial", onUpdate: "update",
+					onResync: "resync", onDelete: "delete"}[n.kind]
 				if tombstone, ok := obj.(contract.DeletedFinalStateUnknown); ok {
 					obj, kind = tombstone.Obj, "tombstone"
 				}
@@ -65,20 +68,33 @@ func TestContent(t *testing.T) {
 		keys    int
 		version string // of the store
 	}
-	d := func(kind contract.DeltaType, obj any) contract.Delta { return contract.Delta{Type: kind, Object: obj} }
+	d := func(kind contract.DeltaType, obj any) contract.Delta {
+		return contract.Delta{Type: kind, Object: obj}
+	}
 	replaced := func(pods ...any) contract.Delta {
 		return d(contract.ReplacedAll, contract.ReplacedAllInfo{ResourceVersion: "9", Objects: pods})
 	}
 	c, lines := newContent(t)
 	for _, s := range []step{
-		{"first list", []contract.Delta{replaced(named("a", "1"), named("b", "1"))}, false, true, "initial a1, initial b1", 2, "9"},
-		{"life in one", []contract.Delta{d(contract.Added, named("c", "2")), d(contract.Updated, named("c", "3")), d(contract.Deleted, named("c", "4"))}, false, false, "add c2, update c3<2, delete c4", 2, "4"},
-		{"unknown deletion", []contract.Delta{d(contract.Deleted, named("c", "5"))}, false, false, "", 2, "5"},
-		{"batch", []contract.Delta{d(contract.Added, named("a", "5")), d(contract.Sync, named("b", "1")), d(contract.Updated, named("c", "6")), d(contract.Deleted, named("x", "7"))}, true, false, "update a5<1, resync b1<1, add c6", 3, "7"},
-		{"batch with deletions", []contract.Delta{d(contract.Deleted, named("a", "8")), d(contract.Replaced, named("d", "8"))}, true, true, "delete a8, initial d8", 3, "8"},
-		{"batch with a list", []contract.Delta{d(contract.Added, named("e", "9")), replaced(named("b", "1"), named("c", "9"))}, true, false, "add e9, tombstone d8, tombstone e9, resync b1<1, update c9<6", 2, "9"},
-		{"resync", []contract.Delta{d(contract.SyncAll, contract.SyncAllInfo{})}, false, false, "resync b1<1, resync c9<9", 2, "9"},
-		{"bookmark", []contract.Delta{d(contract.Bookmark, cache.BookmarkInfo{ResourceVersion: "77"})}, false, false, "", 2, "77"},
+		{"first list", []contract.Delta{replaced(named("a", "1"), named("b", "1"))}, false, true,
+			"initial a1, initial b1", 2, "9"},
+		{"life in one", []contract.Delta{d(contract.Added, named("c", "2")),
+			d(contract.Updated, named("c", "3")), d(contract.Deleted, named("c", "4"))}, false, false,
+			"add c2, update c3<2, delete c4", 2, "4"},
+		{"unknown deletion", []contract.Delta{d(contract.Deleted, named("c", "5"))}, false, false, "", 2,
+			"5"},
+		{"batch", []contract.Delta{d(contract.Added, named("a", "5")), d(contract.Sync, named("b", "1")),
+			d(contract.Updated, named("c", "6")), d(contract.Deleted, named("x", "7"))}, true, false,
+			"update a5<1, resync b1<1, add c6", 3, "7"},
+		{"batch with deletions", []contract.Delta{d(contract.Deleted, named("a", "8")),
+			d(contract.Replaced, named("d", "8"))}, true, true, "delete a8, initial d8", 3, "8"},
+		{"batch with a list", []contract.Delta{d(contract.Added, named("e", "9")),
+			replaced(named("b", "1"), named("c", "9"))}, true, false,
+			"add e9, tombstone d8, tombstone e9, resync b1<1, update c9<6", 2, "9"},
+		{"resync", []contract.Delta{d(contract.SyncAll, contract.SyncAllInfo{})}, false, false,
+			"resync b1<1, resync c9<9", 2, "9"},
+		{"bookmark", []contract.Delta{d(contract.Bookmark, cache.BookmarkInfo{ResourceVersion: "77"})},
+			false, false, "", 2, "77"},
 		{"empty list", []contract.Delta{replaced()}, false, false, "tombstone b1, tombstone c9", 0, "9"},
 	} {
 		var err error
@@ -88,7 +104,8 @@ func TestContent(t *testing.T) {
 			err = c.process(contract.Deltas(s.deltas), s.initial)
 		}
 		// The order of a store's lists is free.
-		if got := lines(); err != nil || sorted(got) != sorted(s.want) || s.batch && !strings.HasPrefix(got, strings.SplitN(s.want, ",", 2)[0]) {
+		if got := lines(); err != nil || sorted(got) != sorted(s.want) || s.batch &&
+			!strings.HasPrefix(got, strings.SplitN(s.want, ",", 2)[0]) {
 			t.Errorf("%s: told %q, want %q; error %v", s.name, got, s.want, err)
 		}
 		if n := len(c.store.ListKeys()); n != s.keys {
@@ -116,15 +133,16 @@ func TestContentGoesOnAfterAPanic(t *testing.T) {
 		}()
 		t.Error(c.processBatch(deltas, false))
 	}
-	if err := c.store.AddIndexers(c.failures.around(contract.Indexers{"by name": func(obj any) ([]string, error) {
-		switch obj.(*corev1.Pod).Name {
-		case "fails":
-			return nil, errors.New("on purpose")
-		case "panics":
-			panic("a bug of the program")
-		}
-		return nil, nil
-	}})); err != nil {
+	if err := c.store.AddIndexers(
+		c.failures.around(contract.Indexers{"by name": func(obj any) ([]string, error) {
+			switch obj.(*corev1.Pod).Name {
+			case "fails":
+				return nil, errors.New("on purpose")
+			case "panics":
+				panic("a bug of the program")
+			}
+			return nil, nil
+		}})); err != nil {
 		t.Fatal(err)
 	}
 	crash := utilruntime.ReallyCrash
@@ -143,7 +161,8 @@ func TestContentGoesOnAfterAPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.store.LastStoreSyncResourceVersion(); got != "5" {
-		t.Errorf("the store's version is %q, want 5: the deletion of version 3 was in the batch before", got)
+		t.Errorf("the store's version is %q, want 5: the deletion of version 3 was in the batch before",
+			got)
 	}
 	if got := lines(); got != "add a4, add b5" {
 		t.Errorf("told %q", got)
@@ -165,7 +184,8 @@ func TestContentRefuses(t *testing.T) {
 		"not a BookmarkInfo":    {{Type: contract.Bookmark, Object: 1}},
 		`unknown type "Moved"`:  {{Type: "Moved", Object: named("a", "1")}},
 	} {
-		if err := c.process(contract.Deltas(deltas), false); err == nil || !strings.Contains(err.Error(), want) {
+		if err := c.process(contract.Deltas(deltas), false); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}
 	}
@@ -175,7 +195,9 @@ func TestContentRefuses(t *testing.T) {
 	if got := lines(); got != "" || len(c.store.ListKeys()) > 0 {
 		t.Errorf("told %q", got)
 	}
-	err := c.processBatch([]contract.Delta{{Type: contract.Added, Object: 1}, {Type: contract.Added, Object: named("a", "1")}}, false)
+	err := c.processBatch(
+		[]contract.Delta{{Type: contract.Added, Object: 1},
+			{Type: contract.Added, Object: named("a", "1")}}, false)
 	if key := (contract.KeyError{}); !errors.As(err, &key) || key.Obj != 1 {
 		t.Errorf("error %v", err)
 	}
@@ -188,10 +210,16 @@ func TestContentRefuses(t *testing.T) {
 func TestAListWithObjectsThatHaveNoKey(t *testing.T) {
 	t.Parallel()
 	c, lines := newContent(t)
-	for _, l := range []struct{ version, want string }{{"1", "add a1, add b1, add c1"}, {"2", "update a2<1, update b2<1, update c2<1"}} {
-		list := contract.ReplacedAllInfo{Objects: []any{named("a", l.version), 1, named("b", l.version), 2, named("c", l.version)}, ResourceVersion: l.version}
+	for _, l := range []struct {
+		version, want string
+	}{{"1", "add a1, add b1, add c1"}, {"2", "update a2<1, update b2<1, update c2<1"}} {
+		list := contract.ReplacedAllInfo{
+			Objects: []any{named("a", l.version), 1, named("b", l.version), 2,
+				named("c", l.version)},
+			ResourceVersion: l.version}
 		err := c.process(contract.Deltas{{Type: contract.ReplacedAll, Object: list}}, false)
-		if key := (contract.KeyError{}); !errors.As(err, &key) || strings.Count(err.Error(), "couldn't create key") != 2 {
+		if key := (contract.KeyError{}); !errors.As(err, &key) ||
+			strings.Count(err.Error(), "couldn't create key") != 2 {
 			t.Errorf("error %v, want that of the two objects", err)
 		}
 		if got := lines(); got != l.want {
@@ -214,7 +242,8 @@ func TestTheErrorOfAListHasNoObjects(t *testing.T) {
 		list.Objects = append(list.Objects, &bare{"hunter2"})
 	}
 	err := c.process(contract.Deltas{{Type: contract.ReplacedAll, Object: list}}, false)
-	if err == nil || strings.Contains(err.Error(), "hunter2") || len(err.Error()) > 4<<10 || !strings.Contains(err.Error(), "and 990 more") || !strings.Contains(err.Error(), "bare") {
+	if err == nil || strings.Contains(err.Error(), "hunter2") || len(err.Error()) > 4<<10 ||
+		!strings.Contains(err.Error(), "and 990 more") || !strings.Contains(err.Error(), "bare") {
 		t.Errorf("error %v", err)
 	}
 }

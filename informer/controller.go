@@ -90,8 +90,11 @@ func NewController(config Config) *Controller {
 		panic("informer.NewController: Config.Process is missing")
 	}
 	if _, ok := config.FIFO.(contract.KeyedQueue); config.RetryOnError && !ok {
-		panic(fmt.Sprintf("informer.NewController: RetryOnError needs a FIFO that takes back what was popped"+
-			" (contract.KeyedQueue, such as deltafifo.DeltaFIFO or deltafifo.Coalescing), and a %T does not", config.FIFO))
+		panic(fmt.Sprintf(
+			"informer.NewController: RetryOnError needs a FIFO that takes back what was popped"+
+				" (contract.KeyedQueue, such as deltafifo.DeltaFIFO or deltafifo.Coalescing), and a %T does "+
+				"not",
+			config.FIFO))
 	}
 	if config.Name == "" {
 		// Here and not in Run: the stack of Run's goroutine may not have the caller's code.
@@ -102,7 +105,9 @@ func NewController(config Config) *Controller {
 }
 
 // Run is RunWithContext with a channel that ends it.
-func (c *Controller) Run(stopCh <-chan struct{}) { c.RunWithContext(wait.ContextForChannel(stopCh)) }
+func (c *Controller) Run(stopCh <-chan struct{}) {
+	c.RunWithContext(wait.ContextForChannel(stopCh))
+}
 
 // RunWithContext runs Reflector and loop until ctx ends, and returns when both have ended.
 // Events that wait in the FIFO by then are not processed. A second call logs an error and
@@ -110,7 +115,8 @@ func (c *Controller) Run(stopCh <-chan struct{}) { c.RunWithContext(wait.Context
 func (c *Controller) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !c.started.CompareAndSwap(false, true) {
-		utilruntime.HandleErrorWithContext(ctx, nil, "A controller was run a second time: it runs once, make a new one")
+		utilruntime.HandleErrorWithContext(ctx, nil,
+			"A controller was run a second time: it runs once, make a new one")
 		return
 	}
 	closed := make(chan struct{})
@@ -138,7 +144,8 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 
 	var running sync.WaitGroup
 	running.Go(func() { r.RunWithContext(ctx) })
-	wait.UntilWithContext(ctx, c.processLoop, time.Second) // again, if Process panics with ReallyCrash off
+	// again, if Process panics with ReallyCrash off
+	wait.UntilWithContext(ctx, c.processLoop, time.Second)
 	running.Wait()
 	<-closed
 }
@@ -158,7 +165,8 @@ func (c *Controller) processLoop(ctx context.Context) {
 		case errors.Is(err, contract.ErrFIFOClosed):
 			return
 		default:
-			utilruntime.HandleErrorWithContext(ctx, err, "Processing what the FIFO handed out failed", "type", c.config.ObjectDescription)
+			utilruntime.HandleErrorWithContext(ctx, err, "Processing what the FIFO handed out failed",
+				"type", c.config.ObjectDescription)
 		}
 	}
 }
@@ -241,7 +249,8 @@ type versionedIntake struct {
 }
 
 func newIntake(fifo contract.FIFO, transform contract.TransformFunc, m *meter) *intake {
-	in := &intake{fifo: fifo, transform: transform, meter: m, done: make(chan struct{}), onSynced: func() {}}
+	in := &intake{fifo: fifo, transform: transform, meter: m, done: make(chan struct{}),
+		onSynced: func() {}}
 	in.bookmarks, _ = fifo.(cache.ReflectorBookmarkStore)
 	return in
 }

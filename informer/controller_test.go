@@ -58,7 +58,8 @@ func TestController(t *testing.T) {
 						return nil
 					}
 					config := informer.Config{
-						FIFO: newFIFO(contract.FIFOConfig{KnownObjects: known}), ListerWatcher: s, ObjectType: &corev1.Pod{},
+						FIFO: newFIFO(contract.FIFOConfig{KnownObjects: known}), ListerWatcher: s,
+						ObjectType: &corev1.Pod{},
 						Process: func(obj any, isInitial bool) error {
 							for _, d := range obj.(contract.Deltas) {
 								if err := one(d, isInitial); err != nil {
@@ -85,7 +86,8 @@ func TestController(t *testing.T) {
 					}
 					stop := runController(t, c)
 					synctest.Wait()
-					if !c.HasSynced() || !cache.IsDone(c.HasSyncedChecker()) || c.LastSyncResourceVersion() != s.ResourceVersion() {
+					if !c.HasSynced() || !cache.IsDone(c.HasSyncedChecker()) ||
+						c.LastSyncResourceVersion() != s.ResourceVersion() {
 						t.Errorf("synced %t, version %s", c.HasSynced(), c.LastSyncResourceVersion())
 					}
 					must[any](t)(s.Create(pod("ns/a")))
@@ -93,7 +95,8 @@ func TestController(t *testing.T) {
 					if seen != 6 || initial != 5 {
 						t.Errorf("%d objects, %d of them of the initial list", seen, initial)
 					}
-					if _, can := config.FIFO.(contract.BatchPopper); batches && can && !strings.Contains(name, "Atomic") && name != "upstreamReal" && inBatches == 0 {
+					if _, can := config.FIFO.(contract.BatchPopper); batches && can &&
+						!strings.Contains(name, "Atomic") && name != "upstreamReal" && inBatches == 0 {
 						t.Error("no batch")
 					}
 					stop()
@@ -115,17 +118,21 @@ func (f *versionedFIFO) UpdateResourceVersion(version string) { f.told = append(
 // version, as by client-go's controller.
 func TestFIFOIsToldVersions(t *testing.T) {
 	process := func(any, bool) error { return nil }
-	for name, newController := range map[string]func(*synthetic.Source, *versionedFIFO) cache.Controller{
+	for name, newController := range map[string]func(*synthetic.Source,
+		*versionedFIFO) cache.Controller{
 		"client-go": func(s *synthetic.Source, f *versionedFIFO) cache.Controller {
-			return cache.New(&cache.Config{Queue: f, ListerWatcher: s, Process: process, ObjectType: &corev1.Pod{}})
+			return cache.New(
+				&cache.Config{Queue: f, ListerWatcher: s, Process: process, ObjectType: &corev1.Pod{}})
 		},
 		"ours": func(s *synthetic.Source, f *versionedFIFO) cache.Controller {
-			return informer.NewController(informer.Config{FIFO: f, ListerWatcher: s, Process: process, ObjectType: &corev1.Pod{}})
+			return informer.NewController(
+				informer.Config{FIFO: f, ListerWatcher: s, Process: process, ObjectType: &corev1.Pod{}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, f := newSource(t, 2), &versionedFIFO{InOrder: deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{Atomic: true})}
+				s, f := newSource(t, 2), &versionedFIFO{
+					InOrder: deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{Atomic: true})}
 				c := newController(s, f)
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan struct{})
@@ -146,14 +153,16 @@ func TestFIFOIsToldVersions(t *testing.T) {
 // TestRetryOnError: Deltas whose processing failed come again, unless newer ones wait.
 func TestRetryOnError(t *testing.T) {
 	reported := survivePanics(t)
-	for name, newFIFO := range map[string]func(contract.FIFOConfig) contract.FIFO{"DeltaFIFO": fifos["DeltaFIFO"], "Coalescing": fifos["Coalescing"]} {
+	for name, newFIFO := range map[string]func(contract.FIFOConfig) contract.FIFO{
+		"DeltaFIFO": fifos["DeltaFIFO"], "Coalescing": fifos["Coalescing"]} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				before := len(reported())
 				s := newSource(t, 3)
 				calls := map[string]int{}
 				c := informer.NewController(informer.Config{
-					FIFO: newFIFO(contract.FIFOConfig{}), ListerWatcher: s, ObjectType: &corev1.Pod{}, RetryOnError: true,
+					FIFO: newFIFO(contract.FIFOConfig{}), ListerWatcher: s, ObjectType: &corev1.Pod{},
+					RetryOnError: true,
 					Process: func(obj any, _ bool) error {
 						name := obj.(contract.Deltas).Newest().Object.(*corev1.Pod).Name
 						if calls[name]++; name == "pod-000001" && calls[name] < 4 {
@@ -184,7 +193,8 @@ func TestRetryOnErrorBesideADeletion(t *testing.T) {
 		store := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
 		first, failing, goOn := true, make(chan string), make(chan struct{})
 		c := informer.NewController(informer.Config{
-			FIFO: fifos["Coalescing"](contract.FIFOConfig{KnownObjects: store}), ListerWatcher: s, ObjectType: &corev1.Pod{}, RetryOnError: true,
+			FIFO: fifos["Coalescing"](contract.FIFOConfig{KnownObjects: store}), ListerWatcher: s,
+			ObjectType: &corev1.Pod{}, RetryOnError: true,
 			Process: func(obj any, _ bool) error {
 				deltas := obj.(contract.Deltas)
 				if first {
@@ -283,19 +293,22 @@ func TestOneObjectIsNeverTransformed(t *testing.T) {
 func TestTheFIFOsOwnTransformer(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
-		fifo := deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{Transformer: func(obj any) (any, error) {
-			if obj.(*corev1.Pod).Name == "pod-000001" {
-				return nil, errors.New("on purpose")
-			}
-			return obj, nil
-		}})
+		fifo := deltafifo.NewInOrder(contract.FIFOConfig{},
+			deltafifo.Options{Transformer: func(obj any) (any, error) {
+				if obj.(*corev1.Pod).Name == "pod-000001" {
+					return nil, errors.New("on purpose")
+				}
+				return obj, nil
+			}})
 		var processed []any
-		c := informer.NewController(informer.Config{FIFO: fifo, ListerWatcher: newSource(t, 3), Process: func(obj any, _ bool) error {
-			for _, d := range obj.(contract.Deltas) {
-				processed = append(processed, d.Object)
-			}
-			return nil
-		}})
+		c := informer.NewController(
+			informer.Config{FIFO: fifo, ListerWatcher: newSource(t, 3),
+				Process: func(obj any, _ bool) error {
+					for _, d := range obj.(contract.Deltas) {
+						processed = append(processed, d.Object)
+					}
+					return nil
+				}})
 		stop := runController(t, c)
 		synctest.Wait()
 		if !c.HasSynced() {
@@ -352,8 +365,9 @@ func TestControllerRunsOnce(t *testing.T) {
 	reported := survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := informer.NewController(informer.Config{
-			FIFO: deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{}), ListerWatcher: newSource(t, 0),
-			Process: func(any, bool) error { return nil },
+			FIFO:          deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{}),
+			ListerWatcher: newSource(t, 0),
+			Process:       func(any, bool) error { return nil },
 		})
 		stop := runController(t, c)
 		synctest.Wait()

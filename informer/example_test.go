@@ -23,7 +23,8 @@ func ExampleNewSharedIndexInformer() {
 	client := fake.NewClientset(labelled("shop", "web-0", "web"), labelled("shop", "web-1", "web"))
 	lw := informer.NewListWatch(client, client.CoreV1().Pods("shop"), nil)
 
-	pods := informer.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	pods := informer.NewSharedIndexInformer(lw, &corev1.Pod{}, 0,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	seen := make(chan string)
 	handler, err := pods.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
@@ -42,7 +43,8 @@ func ExampleNewSharedIndexInformer() {
 	cache.WaitFor(ctx, "", handler.HasSyncedChecker())
 	fmt.Println(len(pods.GetStore().List()), "pods")
 
-	_, _ = client.CoreV1().Pods("shop").Create(ctx, labelled("shop", "web-2", "web"), metav1.CreateOptions{})
+	_, _ = client.CoreV1().Pods("shop").Create(ctx, labelled("shop", "web-2", "web"),
+		metav1.CreateOptions{})
 	fmt.Println(<-seen)
 	_ = client.CoreV1().Pods("shop").Delete(ctx, "web-0", metav1.DeleteOptions{})
 	fmt.Println(<-seen)
@@ -57,7 +59,9 @@ func ExampleNewSharedIndexInformer() {
 
 // Options choose the store and the FIFO; handlers and listers take and return pods.
 func ExampleNewTyped() {
-	source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 100}, 1).All(), synthetic.SourceOptions{})
+	source := synthetic.NewSource(
+		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 100}, 1).All(),
+		synthetic.SourceOptions{})
 	defer source.Stop()
 
 	pods := informer.NewTyped(source, &corev1.Pod{}, informer.Options{
@@ -92,7 +96,9 @@ func ExampleNewTyped() {
 
 // An informer with one handler, which is called by the goroutine that fills the store.
 func ExampleNewUnshared() {
-	source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 3}, 1).All(), synthetic.SourceOptions{})
+	source := synthetic.NewSource(
+		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 3}, 1).All(),
+		synthetic.SourceOptions{})
 	defer source.Stop()
 
 	adds := 0

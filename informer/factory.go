@@ -31,7 +31,8 @@ type SharedInformerFactory[K comparable] struct {
 // InformerFor returns the informer of that key. The first call for a key makes
 // it with newInformer, which must not call the factory. Handlers can be added at
 // once; the informer runs from the next Start on.
-func (f *SharedInformerFactory[K]) InformerFor(key K, newInformer func() cache.SharedIndexInformer) cache.SharedIndexInformer {
+func (f *SharedInformerFactory[K]) InformerFor(key K,
+	newInformer func() cache.SharedIndexInformer) cache.SharedIndexInformer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if informer, ok := f.mu.informers[key]; ok {
@@ -88,7 +89,8 @@ func (f *SharedInformerFactory[K]) WaitForCacheSync(stopCh <-chan struct{}) map[
 // source's first list, or until ctx ends. It returns which stores do and, if not all, the
 // cause of the context's end. Handlers may not have been told by then: see HasSynced of
 // their registrations.
-func (f *SharedInformerFactory[K]) WaitForCacheSyncWithContext(ctx context.Context) (map[K]bool, error) {
+func (f *SharedInformerFactory[K]) WaitForCacheSyncWithContext(ctx context.Context) (map[K]bool,
+	error) {
 	started := f.startedInformers()
 	checks := make([]cache.DoneChecker, 0, len(started))
 	for _, informer := range started {

@@ -19,7 +19,8 @@ import (
 
 func TestFactoryStartsEachInformerOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := synthetic.NewSource([]runtime.Object{labelled("a", "1", "web")}, synthetic.SourceOptions{})
+		source := synthetic.NewSource([]runtime.Object{labelled("a", "1", "web")},
+			synthetic.SourceOptions{})
 		defer source.Stop()
 		var made, adds atomic.Int64
 		newInformer := func() cache.SharedIndexInformer {
@@ -31,7 +32,9 @@ func TestFactoryStartsEachInformerOnce(t *testing.T) {
 		defer cancel()
 
 		first := f.InformerFor("pods", newInformer)
-		if _, err := first.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { adds.Add(1) }}); err != nil {
+		if _, err := first.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
+			adds.Add(1)
+		}}); err != nil {
 			t.Fatal(err)
 		}
 		if synced, err := f.WaitForCacheSyncWithContext(ctx); len(synced) != 0 || err != nil {
@@ -47,7 +50,8 @@ func TestFactoryStartsEachInformerOnce(t *testing.T) {
 			t.Errorf("what was started: %v", synced)
 		}
 		f.Start(ctx.Done())
-		if synced := f.WaitForCacheSync(ctx.Done()); len(synced) != 2 || !synced["late"] || !late.HasSynced() {
+		if synced := f.WaitForCacheSync(ctx.Done()); len(synced) != 2 || !synced["late"] ||
+			!late.HasSynced() {
 			t.Errorf("after the second Start: %v", synced)
 		}
 		synctest.Wait()
@@ -81,8 +85,10 @@ func TestFactoryStartsEachInformerOnce(t *testing.T) {
 
 func TestFactoryTellsWhatDidNotSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := synthetic.NewSource(nil, synthetic.SourceOptions{Example: &corev1.Pod{}, Faults: []synthetic.Fault{
-			{Kind: synthetic.FaultListError, EveryEvents: 1}, {Kind: synthetic.FaultWatchRefused, EveryEvents: 1}}})
+		source := synthetic.NewSource(nil,
+			synthetic.SourceOptions{Example: &corev1.Pod{}, Faults: []synthetic.Fault{
+				{Kind: synthetic.FaultListError, EveryEvents: 1},
+				{Kind: synthetic.FaultWatchRefused, EveryEvents: 1}}})
 		defer source.Stop()
 		reason := errors.New("enough")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, reason)

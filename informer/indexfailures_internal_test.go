@@ -23,7 +23,9 @@ func TestAttempt(t *testing.T) {
 	works := func(any) ([]string, error) { return nil, nil }
 	stores := map[string]func(contract.Indexers) contract.Store{
 		"lockfree": func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
-		"clientgo": func(ix contract.Indexers) contract.Store { return cache.NewThreadSafeStore(ix, cache.Indices{}) },
+		"clientgo": func(ix contract.Indexers) contract.Store {
+			return cache.NewThreadSafeStore(ix, cache.Indices{})
+		},
 		"a stranger's": func(ix contract.Indexers) contract.Store {
 			return stranger{cache.NewThreadSafeStore(ix, cache.Indices{})}
 		},
@@ -38,10 +40,14 @@ func TestAttempt(t *testing.T) {
 		}{
 			{"works", works, func(s contract.Store) { s.Add("k", 1) }, "", ""},
 			{"fails in Add", fails, func(s contract.Store) { s.Add("k", 1) }, "no value", ""},
-			{"fails in Replace", fails, func(s contract.Store) { s.Replace(map[string]any{"k": 1}, "1") }, "no value", ""},
+			{"fails in Replace", fails, func(s contract.Store) {
+				s.Replace(map[string]any{"k": 1}, "1")
+			}, "no value", ""},
 			{"panics", panics, func(s contract.Store) { s.Add("k", 1) }, "", "the IndexFunc panics"},
 			{"has a bug", bug, func(s contract.Store) { s.Add("k", 1) }, "", "nil pointer dereference"},
-			{"the store has a bug", works, func(contract.Store) { panic("broken invariant") }, "", "broken invariant"},
+			{"the store has a bug", works, func(contract.Store) {
+				panic("broken invariant")
+			}, "", "broken invariant"},
 			{"a bug after a failure elsewhere", fails, func(s contract.Store) {
 				_, _ = s.Index("i", 1) // as a reader might meanwhile
 				m := map[string]map[string]int{}
@@ -57,7 +63,8 @@ func TestAttempt(t *testing.T) {
 				return nil
 			}()
 			if !says(failure, c.failure) || !says(passed, c.panic) {
-				t.Errorf("%s, %s: failure %v and panic %v; want %q and %q", name, c.name, failure, passed, c.failure, c.panic)
+				t.Errorf("%s, %s: failure %v and panic %v; want %q and %q", name, c.name, failure, passed,
+					c.failure, c.panic)
 			}
 			if len(f.mu.errs) > 0 || f.watching.Load() {
 				t.Errorf("%s, %s: the attempt is still under way", name, c.name)

@@ -52,7 +52,9 @@ func TestStoreBugIsACrash(t *testing.T) {
 			// The write of ns/first waits while the others arrive, so that they come as a batch.
 			arrived := make(chan struct{})
 			inf := informer.New(s, &corev1.Pod{}, informer.Options{
-				NewStore: func(ix contract.Indexers) contract.Store { return breaks{lockfree.New(ix), in, &struck} },
+				NewStore: func(ix contract.Indexers) contract.Store {
+					return breaks{lockfree.New(ix), in, &struck}
+				},
 				Indexers: contract.Indexers{"first waits": func(obj any) ([]string, error) {
 					if obj.(*corev1.Pod).Name == "first" {
 						<-arrived
@@ -71,7 +73,9 @@ func TestStoreBugIsACrash(t *testing.T) {
 			close(arrived)
 			waitInBubble()
 		})
-		if said := reported()[before:]; !struck || !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, "nil pointer dereference") }) {
+		if said := reported()[before:]; !struck || !slices.ContainsFunc(said, func(line string) bool {
+			return strings.Contains(line, "nil pointer dereference")
+		}) {
 			t.Errorf("a bug in %s, which struck: %t, was reported as %q", in, struck, said)
 		}
 	}

@@ -52,7 +52,8 @@ type Registration struct {
 
 var _ cache.ResourceEventHandlerRegistration = (*Registration)(nil)
 
-func newRegistration(handler cache.ResourceEventHandler, upstream string, logger klog.Logger, c clock.Clock) *Registration {
+func newRegistration(handler cache.ResourceEventHandler, upstream string, logger klog.Logger,
+	c clock.Clock) *Registration {
 	name := handlerName(handler)
 	r := &Registration{
 		handler: handler, name: name, logger: logger, clock: c,
@@ -130,7 +131,8 @@ func (r *Registration) deliverAll(taken *notifications, emptied *spares) bool {
 
 // deliver calls the handler until nothing is left of what was taken, a close or a panic,
 // and returns the kind of the last notification. One deferred function serves all calls.
-func (r *Registration) deliver(taken *notifications, emptied *spares) (kind notificationKind, crashed bool) {
+func (r *Registration) deliver(taken *notifications, emptied *spares) (kind notificationKind,
+	crashed bool) {
 	crashed = true
 	defer utilruntime.HandleCrashWithLogger(r.logger, r.onPanic...)
 	read := r.buffer.read.Load()

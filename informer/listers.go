@@ -92,7 +92,8 @@ func (l NamespaceLister[T]) Get(name string) (T, error) {
 }
 
 // get reads the object with a key; name is what the error calls it.
-func get[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource, key, name string) (T, error) {
+func get[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource, key,
+	name string) (T, error) {
 	var none T
 	obj, exists, err := indexer.GetByKey(key)
 	if err != nil {
@@ -249,7 +250,8 @@ func converted[T runtime.Object](out []T, objects []any) ([]T, error) {
 func as[T runtime.Object](obj any) (T, error) {
 	t, ok := obj.(T)
 	if !ok {
-		return t, fmt.Errorf("the indexer holds a %T, which is no %T: make the lister for the informer's type", obj, t)
+		return t, fmt.Errorf(
+			"the indexer holds a %T, which is no %T: make the lister for the informer's type", obj, t)
 	}
 	return t, nil
 }

@@ -30,8 +30,11 @@ func BenchmarkSelectorInTurns(b *testing.B) {
 			p.Labels["chosen"] = map[bool]string{true: "yes", false: "no"}[i%(n/100) == 0]
 			pods[i] = &p
 		}
-		theirs := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		ours := indexer.New(cache.MetaNamespaceKeyFunc, lockfree.New(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}), indexer.Options{})
+		theirs := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
+			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		ours := indexer.New(cache.MetaNamespaceKeyFunc,
+			lockfree.New(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
+			indexer.Options{})
 		for _, p := range pods {
 			if err := theirs.Add(p); err != nil {
 				b.Fatal(err)
@@ -51,7 +54,9 @@ func BenchmarkSelectorInTurns(b *testing.B) {
 			list func() ([]*corev1.Pod, error)
 		}{
 			{"clientgo", func() ([]*corev1.Pod, error) { return theirLister.List(selector) }},
-			{"clientgo-over-lockfree", func() ([]*corev1.Pod, error) { return theirsOverOurs.List(selector) }},
+			{"clientgo-over-lockfree", func() ([]*corev1.Pod, error) {
+				return theirsOverOurs.List(selector)
+			}},
 			{"informerbench", func() ([]*corev1.Pod, error) { return ourLister.List(selector) }},
 			// Without a store, an interface or a selector: a look at one label of each pod.
 			{"bare", func() (matching []*corev1.Pod, _ error) {

@@ -27,7 +27,8 @@ func TestRoomsThatAreGivenBackKeepNoObject(t *testing.T) {
 	}
 	var all []any
 	for i := range pods {
-		all = append(all, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: string(rune('a' + i%2)), Name: string(rune('a' + i))}})
+		all = append(all, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: string(rune('a' + i%2)), Name: string(rune('a' + i))}})
 	}
 	appends := filled(indexer.New(nil, lockfree.New(indexers), indexer.Options{}), all...)
 	lists := filled(cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers), all...)
@@ -38,11 +39,21 @@ func TestRoomsThatAreGivenBackKeepNoObject(t *testing.T) {
 		use  func(r *room) ([]any, error)
 		want int // objects that it returns
 	}{
-		"List":                                  {func(r *room) ([]any, error) { return r.list(appends), nil }, pods},
-		"List of an indexer that cannot append": {func(r *room) ([]any, error) { return r.list(lists), nil }, pods},
-		"ByIndex":                               {func(r *room) ([]any, error) { return r.byIndex(appends, cache.NamespaceIndex, namespace) }, 3},
-		"a namespace without the index":         {func(r *room) ([]any, error) { return r.inNamespace(r.list(appends), namespace) }, 3},
-		"a namespace without the index, of an indexer that cannot append": {func(r *room) ([]any, error) { return r.inNamespace(r.list(lists), namespace) }, 3},
+		"List": {func(r *room) ([]any, error) {
+			return r.list(appends), nil
+		}, pods},
+		"List of an indexer that cannot append": {func(r *room) ([]any, error) {
+			return r.list(lists), nil
+		}, pods},
+		"ByIndex": {func(r *room) ([]any, error) {
+			return r.byIndex(appends, cache.NamespaceIndex, namespace)
+		}, 3},
+		"a namespace without the index": {func(r *room) ([]any, error) {
+			return r.inNamespace(r.list(appends), namespace)
+		}, 3},
+		"a namespace without the index, of an indexer that cannot append": {func(r *room) ([]any, error) {
+			return r.inNamespace(r.list(lists), namespace)
+		}, 3},
 		"a namespace with an error at the end": {func(r *room) ([]any, error) {
 			objects, err := r.inNamespace(append(r.list(lists), r.list(noObject)...), namespace)
 			if err == nil {

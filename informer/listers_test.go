@@ -22,14 +22,17 @@ import (
 var podResource = corev1.Resource("pods")
 
 func labelled(namespace, name, app string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app}}}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+			Labels: map[string]string{"app": app}}}
 }
 
 // indexerOf returns an Indexer over lockfree's store, with some pods in two namespaces.
 func indexerOf(t *testing.T, indexers contract.Indexers) cache.Indexer {
 	t.Helper()
 	x := indexer.New(nil, lockfree.New(indexers), indexer.Options{})
-	for _, p := range []*corev1.Pod{labelled("a", "1", "web"), labelled("a", "2", "db"), labelled("b", "1", "web"), labelled("", "cluster", "web")} {
+	for _, p := range []*corev1.Pod{labelled("a", "1", "web"), labelled("a", "2", "db"),
+		labelled("b", "1", "web"), labelled("", "cluster", "web")} {
 		if err := x.Add(p); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +95,8 @@ func TestListersAnswerAsClientGoDoes(t *testing.T) {
 				object, theirErr := theirs.Get(key)
 				ours, err := generic.Get(key)
 				pod, podErr := typed.Get(key)
-				if fmt.Sprint(err) != fmt.Sprint(theirErr) || fmt.Sprint(podErr) != fmt.Sprint(theirErr) || ours != object {
+				if fmt.Sprint(err) != fmt.Sprint(theirErr) || fmt.Sprint(podErr) != fmt.Sprint(theirErr) ||
+					ours != object {
 					t.Errorf("Get(%q) = %v, %v and %v, want %v, %v", key, ours, err, podErr, object, theirErr)
 				}
 				if err == nil && pod != object {
@@ -131,7 +135,8 @@ func TestAListerOfAnotherTypeSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	selector := labels.SelectorFromSet(labels.Set{"app": "web"})
-	if _, err := informer.NewLister[*corev1.Pod](y, podResource).List(selector); err == nil || !strings.Contains(err.Error(), "holds a string") {
+	if _, err := informer.NewLister[*corev1.Pod](y, podResource).List(selector); err == nil ||
+		!strings.Contains(err.Error(), "holds a string") {
 		t.Errorf("an object without labels: %v", err)
 	}
 }
@@ -159,11 +164,13 @@ func byNamespace() contract.Indexers {
 func TestANamespaceIsReadThroughItsIndex(t *testing.T) {
 	t.Parallel()
 	counting := &countingIndexer{Indexer: indexerOf(t, byNamespace())}
-	if _, err := informer.NewLister[*corev1.Pod](counting, podResource).ByNamespace("a").List(labels.Everything()); err != nil || counting.lists != 0 {
+	if _, err := informer.NewLister[*corev1.Pod](counting,
+		podResource).ByNamespace("a").List(labels.Everything()); err != nil || counting.lists != 0 {
 		t.Errorf("%d scans, %v", counting.lists, err)
 	}
 	counting = &countingIndexer{Indexer: indexerOf(t, nil)}
-	if _, err := informer.NewLister[*corev1.Pod](counting, podResource).ByNamespace("a").List(labels.Everything()); err != nil || counting.lists != 1 {
+	if _, err := informer.NewLister[*corev1.Pod](counting,
+		podResource).ByNamespace("a").List(labels.Everything()); err != nil || counting.lists != 1 {
 		t.Errorf("without an index: %d scans, %v", counting.lists, err)
 	}
 }
@@ -171,7 +178,8 @@ func TestANamespaceIsReadThroughItsIndex(t *testing.T) {
 // An indexer that returns its own slices finds them as they were.
 func TestAListerLeavesForeignListsAlone(t *testing.T) {
 	t.Parallel()
-	own := ownIndexer{objects: []any{labelled("a", "1", "web"), labelled("b", "1", "web"), labelled("a", "2", "db")}}
+	own := ownIndexer{objects: []any{labelled("a", "1", "web"), labelled("b", "1", "web"),
+		labelled("a", "2", "db")}}
 	before := slices.Clone(own.objects)
 	lister := informer.NewLister[*corev1.Pod](own, podResource)
 	web := labels.SelectorFromSet(labels.Set{"app": "web"})

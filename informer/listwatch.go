@@ -24,7 +24,8 @@ type ResourceClient[L runtime.Object] interface {
 // It asks the clientset one thing only, whether it can stream lists. client-go's fake
 // clientsets say that they cannot, and the informer then lists. If tweak is not nil, it may
 // change the options of each list and watch, such as its selectors.
-func NewListWatch[L runtime.Object](clientset any, resource ResourceClient[L], tweak func(*metav1.ListOptions)) cache.ListerWatcher {
+func NewListWatch[L runtime.Object](clientset any, resource ResourceClient[L],
+	tweak func(*metav1.ListOptions)) cache.ListerWatcher {
 	if tweak == nil {
 		tweak = func(*metav1.ListOptions) {}
 	}

@@ -13,8 +13,11 @@ import (
 // lastValue is a provider that makes one metric for all, which keeps its last value.
 type lastValue struct{ v float64 }
 
-func (l *lastValue) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric { return l }
-func (l *lastValue) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
+func (l *lastValue) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	return l
+}
+func (l *lastValue) NewProcessingLatencyMetric(
+	cache.InformerNameAndResource) cache.HistogramMetric {
 	return l
 }
 func (l *lastValue) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
@@ -33,7 +36,8 @@ func TestMeter(t *testing.T) {
 	defer name.Release()
 	fifo, p := deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{}), &lastValue{}
 	id := name.WithResource(corev1.SchemeGroupVersion.WithResource("pods"))
-	for _, nameless := range []*Config{{FIFO: fifo, InformerMetricsProvider: p}, {FIFO: fifo, Identifier: id}} {
+	for _, nameless := range []*Config{{FIFO: fifo, InformerMetricsProvider: p},
+		{FIFO: fifo, Identifier: id}} {
 		if newMeter(nameless) != nil {
 			t.Errorf("measured with %v and %v", nameless.Identifier, nameless.InformerMetricsProvider)
 		}

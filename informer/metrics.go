@@ -39,7 +39,8 @@ func newMeter(config *Config) *meter {
 	if provider == nil || !config.Identifier.Reserved() {
 		return nil
 	}
-	m := &meter{id: config.Identifier, clock: config.Clock, latency: provider.NewProcessingLatencyMetric(config.Identifier)}
+	m := &meter{id: config.Identifier, clock: config.Clock,
+		latency: provider.NewProcessingLatencyMetric(config.Identifier)}
 	if m.clock == nil {
 		m.clock = clock.RealClock{}
 	}
@@ -76,7 +77,8 @@ func (m *meter) took(deltas []contract.Delta) {
 	}
 }
 
-// publishQueued is called outside of the FIFO after each change of it: after a Pop, when the process
+// publishQueued is called outside of the FIFO after each change of it: after a Pop, when the
+// process
 // function has returned.
 func (m *meter) publishQueued() {
 	if m.queued == nil || !m.id.Reserved() {
@@ -119,11 +121,13 @@ func (m *meter) observe(begun time.Time) {
 // id is not reserved. It bookmarks an empty store of client-go's, which publishes versions
 // as all of client-go's informers do. If provider is nil, that store uses the provider of
 // cache.SetInformerMetricsProvider, which cannot be reached in any other way.
-func versionPublisher(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) func(version string) {
+func versionPublisher(id cache.InformerNameAndResource,
+	provider cache.InformerMetricsProvider) func(version string) {
 	if !id.Reserved() {
 		return nil
 	}
-	store := cache.NewThreadSafeStore(cache.Indexers{}, cache.Indices{}, cache.WithThreadSafeStoreMetrics(id, provider))
+	store := cache.NewThreadSafeStore(cache.Indexers{}, cache.Indices{},
+		cache.WithThreadSafeStoreMetrics(id, provider))
 	return func(version string) {
 		if id.Reserved() {
 			store.Bookmark(version)

@@ -63,11 +63,13 @@ func (p *published) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.
 	return p.metric("queued", id)
 }
 
-func (p *published) NewProcessingLatencyMetric(id cache.InformerNameAndResource) cache.HistogramMetric {
+func (p *published) NewProcessingLatencyMetric(
+	id cache.InformerNameAndResource) cache.HistogramMetric {
 	return p.metric("latency", id)
 }
 
-func (p *published) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+func (p *published) NewStoreResourceVersionMetric(
+	id cache.InformerNameAndResource) cache.GaugeMetric {
 	return p.metric("version", id)
 }
 
@@ -99,10 +101,12 @@ var metricResource = corev1.SchemeGroupVersion.WithResource("pods")
 func TestMetrics(t *testing.T) {
 	eachOfOurs(t, func(t *testing.T, o informer.Options) {
 		p := newPublished()
-		s := newSource(t, 30, synthetic.Fault{Kind: synthetic.FaultGone, AfterEvents: 60, EveryEvents: 100})
-		theirs := cache.NewSharedIndexInformerWithOptions(s, &corev1.Pod{}, cache.SharedIndexInformerOptions{
-			Identifier: newName(t, "theirs").WithResource(metricResource), InformerMetricsProvider: p,
-		})
+		s := newSource(t, 30, synthetic.Fault{Kind: synthetic.FaultGone, AfterEvents: 60,
+			EveryEvents: 100})
+		theirs := cache.NewSharedIndexInformerWithOptions(s, &corev1.Pod{},
+			cache.SharedIndexInformerOptions{
+				Identifier: newName(t, "theirs").WithResource(metricResource), InformerMetricsProvider: p,
+			})
 		o.Identifier, o.InformerMetricsProvider = newName(t, "ours").WithResource(metricResource), p
 		o.Indexers = cache.Indexers{}
 		ours := informer.New(s, &corev1.Pod{}, o)
@@ -142,7 +146,8 @@ func TestMetrics(t *testing.T) {
 
 // TestMetricsOfABacklog: waiting events are counted, and the call that delays them is timed.
 func TestMetricsOfABacklog(t *testing.T) {
-	for _, fifo := range []string{"", "InOrderAtomic", "InOrder", "Coalescing", "upstreamReal", "client-go"} {
+	for _, fifo := range []string{"", "InOrderAtomic", "InOrder", "Coalescing", "upstreamReal",
+		"client-go"} {
 		t.Run(fifo, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, s, gate := newPublished(), newSource(t, 0), make(chan struct{})
@@ -163,7 +168,8 @@ func TestMetricsOfABacklog(t *testing.T) {
 					inf = informer.NewSharedIndexInformerWithOptions(s, &corev1.Pod{}, options)
 				default:
 					inf = informer.New(s, &corev1.Pod{}, informer.Options{
-						NewFIFO: fifos[fifo], Identifier: options.Identifier, InformerMetricsProvider: p, Indexers: options.Indexers,
+						NewFIFO: fifos[fifo], Identifier: options.Identifier, InformerMetricsProvider: p,
+						Indexers: options.Indexers,
 					})
 				}
 				defer start(t, inf)()
@@ -174,7 +180,8 @@ func TestMetricsOfABacklog(t *testing.T) {
 					synctest.Wait()
 				}
 				if got, timed := p.of("i"); got["queued"] != 3 || timed != before {
-					t.Errorf("while one of four is processed: %v queued, %d were timed before it and %d now", got["queued"], before, timed)
+					t.Errorf("while one of four is processed: %v queued, %d were timed before it and %d now",
+						got["queued"], before, timed)
 				}
 				close(gate)
 				synctest.Wait()
@@ -193,8 +200,11 @@ func TestLatencyIsInSeconds(t *testing.T) {
 		p := latencies{newPublished(), &took}
 		s := newSource(t, 0)
 		_, c := informer.NewInformerWithOptions(cache.InformerOptions{
-			ListerWatcher: s, ObjectType: &corev1.Pod{}, Identifier: newName(t, "i").WithResource(metricResource), InformerMetricsProvider: p,
-			Handler: cache.ResourceEventHandlerFuncs{AddFunc: func(any) { time.Sleep(1500 * time.Millisecond) }},
+			ListerWatcher: s, ObjectType: &corev1.Pod{},
+			Identifier: newName(t, "i").WithResource(metricResource), InformerMetricsProvider: p,
+			Handler: cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
+				time.Sleep(1500 * time.Millisecond)
+			}},
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -231,13 +241,15 @@ func TestNoMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, s := newPublished(), newSource(t, 3)
 		released := newName(t, "released")
-		of := map[string]cache.InformerNameAndResource{"no name": {}, "a released name": released.WithResource(metricResource)}
+		of := map[string]cache.InformerNameAndResource{"no name": {},
+			"a released name": released.WithResource(metricResource)}
 		released.Release()
 		twice := newName(t, "twice")
 		twice.WithResource(metricResource)
 		of["a name that another has"] = twice.WithResource(metricResource)
 		for what, id := range of {
-			inf := informer.New(s, &corev1.Pod{}, informer.Options{Identifier: id, InformerMetricsProvider: p})
+			inf := informer.New(s, &corev1.Pod{},
+				informer.Options{Identifier: id, InformerMetricsProvider: p})
 			stop := start(t, inf)
 			synctest.Wait()
 			stop()
@@ -247,7 +259,8 @@ func TestNoMetrics(t *testing.T) {
 		}
 
 		name := newName(t, "i")
-		inf := informer.New(s, &corev1.Pod{}, informer.Options{Identifier: name.WithResource(metricResource), InformerMetricsProvider: p})
+		inf := informer.New(s, &corev1.Pod{},
+			informer.Options{Identifier: name.WithResource(metricResource), InformerMetricsProvider: p})
 		defer start(t, inf)()
 		synctest.Wait()
 		name.Release()
@@ -263,11 +276,14 @@ func TestNoMetrics(t *testing.T) {
 // TestVersionMetric: the number follows bookmarks and deletions of objects that are not
 // there, and is cut as client-go cuts it.
 func TestVersionMetric(t *testing.T) {
-	for name, newInformer := range map[string]func(cache.ListerWatcher, cache.SharedIndexInformerOptions) cache.SharedIndexInformer{
-		"client-go": func(lw cache.ListerWatcher, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+	for name, newInformer := range map[string]func(cache.ListerWatcher,
+		cache.SharedIndexInformerOptions) cache.SharedIndexInformer{
+		"client-go": func(lw cache.ListerWatcher,
+			o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
 			return cache.NewSharedIndexInformerWithOptions(lw, &corev1.Pod{}, o)
 		},
-		"ours": func(lw cache.ListerWatcher, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+		"ours": func(lw cache.ListerWatcher,
+			o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
 			return informer.NewSharedIndexInformerWithOptions(lw, &corev1.Pod{}, o)
 		},
 	} {
@@ -275,13 +291,18 @@ func TestVersionMetric(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, w := newPublished(), watch.NewFake()
 				inf := newInformer(listWatch{&cache.ListWatch{
-					ListWithContextFunc:  listFunc(&corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}),
-					WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return w, nil },
-				}}, cache.SharedIndexInformerOptions{Identifier: newName(t, "i").WithResource(metricResource), InformerMetricsProvider: p})
+					ListWithContextFunc: listFunc(
+						&corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}),
+					WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+						return w, nil
+					},
+				}}, cache.SharedIndexInformerOptions{Identifier: newName(t, "i").WithResource(metricResource),
+					InformerMetricsProvider: p})
 				defer start(t, inf)()
 				synctest.Wait()
 				version := func(v string) *corev1.Pod {
-					return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", ResourceVersion: v}}
+					return &corev1.Pod{
+						ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", ResourceVersion: v}}
 				}
 				check := func(what string, want float64) {
 					t.Helper()
@@ -315,7 +336,8 @@ func TestGlobalProvider(t *testing.T) {
 	cache.SetInformerMetricsProvider(p) // of this process, once: no other test counts on another
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t, 3)
-		inf := informer.New(s, &corev1.Pod{}, informer.Options{Identifier: newName(t, "global").WithResource(metricResource)})
+		inf := informer.New(s, &corev1.Pod{},
+			informer.Options{Identifier: newName(t, "global").WithResource(metricResource)})
 		defer start(t, inf)()
 		synctest.Wait()
 		got, timed := p.of("global")

@@ -152,8 +152,9 @@ func (d *MutationDetector) Compare() {
 	d.young, message = unchanged(d.young, message)
 	d.old, message = unchanged(d.old, message)
 	if message != "" {
-		d.options.OnMutation(fmt.Sprintf("objects of the cache %s were changed by somebody who got them from it;"+
-			" copy an object (DeepCopy) before changing it:%s", d.options.Name, message))
+		d.options.OnMutation(
+			fmt.Sprintf("objects of the cache %s were changed by somebody who got them from it;"+
+				" copy an object (DeepCopy) before changing it:%s", d.options.Name, message))
 	}
 }
 
@@ -165,7 +166,8 @@ func unchanged(all []watched, message string) ([]watched, string) {
 			kept = append(kept, w)
 			continue
 		}
-		message += fmt.Sprintf("\n%T, as it was and as it is:\n%s", w.shared, diff.ObjectGoPrintSideBySide(w.copied, w.shared))
+		message += fmt.Sprintf("\n%T, as it was and as it is:\n%s", w.shared,
+			diff.ObjectGoPrintSideBySide(w.copied, w.shared))
 	}
 	clear(all[len(kept):])
 	return kept, message

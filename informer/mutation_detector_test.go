@@ -23,10 +23,11 @@ func TestMutationIsFound(t *testing.T) {
 		s := newSource(t, 2)
 		inf := informer.New(s, &corev1.Pod{}, o)
 		var told []*corev1.Pod
-		must[cache.ResourceEventHandlerRegistration](t)(inf.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(obj any) { told = append(told, obj.(*corev1.Pod)) },
-			UpdateFunc: func(_, obj any) { told = append(told, obj.(*corev1.Pod)) },
-		}))
+		must[cache.ResourceEventHandlerRegistration](t)(
+			inf.AddEventHandler(cache.ResourceEventHandlerFuncs{
+				AddFunc:    func(obj any) { told = append(told, obj.(*corev1.Pod)) },
+				UpdateFunc: func(_, obj any) { told = append(told, obj.(*corev1.Pod)) },
+			}))
 		stop := start(t, inf)
 		// change changes an object as a handler might, in a quiet moment: at the same time as
 		// the detector it would be a data race. An object created then comes to it afterwards.
@@ -41,7 +42,8 @@ func TestMutationIsFound(t *testing.T) {
 		name := told[1].Name
 		change(1, "ns/a")
 		if len(messages) != 1 || strings.Count(messages[0], "as it was and as it is") != 1 ||
-			!strings.Contains(messages[0], name) || !strings.Contains(messages[0], "cache pods") || !strings.Contains(messages[0], "changed") {
+			!strings.Contains(messages[0], name) || !strings.Contains(messages[0], "cache pods") ||
+			!strings.Contains(messages[0], "changed") {
 			t.Errorf("messages: %q", messages)
 		}
 		must[any](t)(s.Update(pod("ns/a")))
@@ -62,7 +64,9 @@ func TestMutationIsFound(t *testing.T) {
 func TestDetectorForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		found := 0
-		d := informer.NewMutationDetector(informer.MutationDetectorOptions{OnMutation: func(string) { found++ }})
+		d := informer.NewMutationDetector(informer.MutationDetectorOptions{OnMutation: func(string) {
+			found++
+		}})
 		stop := make(chan struct{})
 		done := make(chan struct{})
 		go func() {

@@ -39,7 +39,8 @@ type Options struct {
 	// namespace and name for the same one: if KeyFunc tells such objects apart, set
 	// UseWatchList to false.
 	KeyFunc contract.KeyFunc
-	// Transform changes each object before it is queued; SetTransform replaces it by one that is not nil. See
+	// Transform changes each object before it is queued; SetTransform replaces it by one that is not
+	// nil. See
 	// cache.TransformFunc.
 	Transform contract.TransformFunc
 	// WatchErrorHandler is told of errors of list and watch; SetWatchErrorHandler
@@ -58,7 +59,8 @@ type Options struct {
 	Clock clock.WithTicker
 	// Identifier is the name and the resource under which the informer publishes client-go's
 	// three metrics of informers: the store's version from its construction, the FIFO's from
-	// its start, until the name is released. It is for one informer: make it with cache.InformerName.WithResource. The zero value means
+	// its start, until the name is released. It is for one informer: make it with
+	// cache.InformerName.WithResource. The zero value means
 	// no metrics, and no cost. With a name each event costs a call of the FIFO's Len and a
 	// Set under a lock, and each Pop or PopBatch two readings of the clock.
 	//
@@ -105,12 +107,14 @@ func (o Options) withDefaults(exampleObject runtime.Object) Options {
 
 // NewSharedIndexInformer returns an informer with the default store and FIFO. It is a
 // contract.NewInformer, and takes the place of client-go's function of this name.
-func NewSharedIndexInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+func NewSharedIndexInformer(lw cache.ListerWatcher, exampleObject runtime.Object,
+	resyncPeriod time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	return New(lw, exampleObject, Options{ResyncPeriod: resyncPeriod, Indexers: indexers})
 }
 
 // NewSharedIndexInformerWithOptions takes the place of client-go's function of this name.
-func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, exampleObject runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, exampleObject runtime.Object,
+	options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
 	return New(lw, exampleObject, Options{
 		ResyncPeriod:            options.ResyncPeriod,
 		Indexers:                options.Indexers,
@@ -121,7 +125,8 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, exampleObject run
 }
 
 // NewSharedInformer is NewSharedIndexInformer without indexers.
-func NewSharedInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration) cache.SharedInformer {
+func NewSharedInformer(lw cache.ListerWatcher, exampleObject runtime.Object,
+	resyncPeriod time.Duration) cache.SharedInformer {
 	return New(lw, exampleObject, Options{ResyncPeriod: resyncPeriod})
 }
 
@@ -129,7 +134,8 @@ func NewSharedInformer(lw cache.ListerWatcher, exampleObject runtime.Object, res
 // indexers replace the options' ResyncPeriod and Indexers. It is for controller-runtime's
 // cache.Options.NewInformer.
 func Func(options Options) contract.NewInformer {
-	return func(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	return func(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration,
+		indexers contract.Indexers) cache.SharedIndexInformer {
 		o := options
 		o.ResyncPeriod, o.Indexers = resyncPeriod, indexers
 		return New(lw, exampleObject, o)

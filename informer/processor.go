@@ -48,7 +48,9 @@ func (p *processor) add(r *Registration) {
 func (p *processor) remove(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*Registration)
 	if !ok {
-		return fmt.Errorf("RemoveEventHandler was given a %T: it takes what AddEventHandler of the same informer returned", handle)
+		return fmt.Errorf(
+			"RemoveEventHandler was given a %T: it takes what AddEventHandler of the same informer returned",
+			handle)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,10 +156,12 @@ func resyncPeriod(logger klog.Logger, requested, check time.Duration) time.Durat
 	case requested == 0 || requested < 0 && check <= 0:
 		return 0
 	case check <= 0:
-		logger.Info("A handler asks for resyncs, but its informer was started without: it gets none", "requested", requested)
+		logger.Info("A handler asks for resyncs, but its informer was started without: it gets none",
+			"requested", requested)
 		return 0
 	case requested < check:
-		logger.Info("A handler asks for resyncs more often than its informer checks for them: it gets them as often as that", "requested", requested, "resyncCheckPeriod", check)
+		logger.Info("A handler asks for resyncs more often than its informer checks for them: it gets "+
+			"them as often as that", "requested", requested, "resyncCheckPeriod", check)
 		return check
 	}
 	return requested

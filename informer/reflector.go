@@ -76,7 +76,8 @@ const (
 // DefaultBackoff returns client-go's: waits from 0.8 s, doubling to 30 s, each prolonged by
 // a random jitter of up to its own length.
 func DefaultBackoff() wait.Backoff {
-	return wait.Backoff{Duration: 800 * time.Millisecond, Cap: 30 * time.Second, Steps: 38, Factor: 2, Jitter: 1}
+	return wait.Backoff{Duration: 800 * time.Millisecond, Cap: 30 * time.Second, Steps: 38, Factor: 2,
+		Jitter: 1}
 }
 
 // Reflector keeps a store equal to what a ListerWatcher shows. Make one with
@@ -130,7 +131,8 @@ type Reflector struct {
 // Like client-go's, the Reflector uses the store's optional methods: Bookmark
 // (cache.ReflectorBookmarkStore), UpdateResourceVersion (cache.ResourceVersionUpdater)
 // and Transformer (cache.TransformingStore).
-func NewReflector(lw cache.ListerWatcher, expectedType any, store cache.ReflectorStore, options ReflectorOptions) *Reflector {
+func NewReflector(lw cache.ListerWatcher, expectedType any, store cache.ReflectorStore,
+	options ReflectorOptions) *Reflector {
 	if options.MinWatchTimeout <= 0 {
 		options.MinWatchTimeout = DefaultMinWatchTimeout
 	}
@@ -215,8 +217,10 @@ func (r *Reflector) Run(stopCh <-chan struct{}) {
 // of ShouldResync or of the store's Resync ends the process, as in client-go.
 func (r *Reflector) RunWithContext(ctx context.Context) {
 	logger := klog.FromContext(ctx)
-	logger.V(3).Info("Starting reflector", "type", r.typeDescription, "resyncPeriod", r.options.ResyncPeriod, "reflector", r.name)
-	defer logger.V(3).Info("Stopping reflector", "type", r.typeDescription, "resyncPeriod", r.options.ResyncPeriod, "reflector", r.name)
+	logger.V(3).Info("Starting reflector", "type", r.typeDescription, "resyncPeriod",
+		r.options.ResyncPeriod, "reflector", r.name)
+	defer logger.V(3).Info("Stopping reflector", "type", r.typeDescription, "resyncPeriod",
+		r.options.ResyncPeriod, "reflector", r.name)
 	for ctx.Err() == nil {
 		r.attempt(ctx)
 		if !r.backOff(ctx) {
@@ -255,7 +259,8 @@ func (r *Reflector) listAndWatch(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			logger.V(4).Info("The streaming list failed, falling back to a list", "reflector", r.name, "type", r.typeDescription, "err", err)
+			logger.V(4).Info("The streaming list failed, falling back to a list", "reflector", r.name,
+				"type", r.typeDescription, "err", err)
 		}
 	}
 	if w == nil {

@@ -50,7 +50,9 @@ func TestBackoff(t *testing.T) {
 func TestBackoffOptions(t *testing.T) {
 	t.Parallel()
 	clock := clocktesting.NewFakeClock(time.Unix(0, 0))
-	b := newBackoff(ReflectorOptions{Clock: clock, Backoff: &wait.Backoff{Duration: time.Second, Factor: 3, Steps: 9, Cap: 5 * time.Second}, BackoffReset: time.Minute})
+	b := newBackoff(ReflectorOptions{Clock: clock,
+		Backoff:      &wait.Backoff{Duration: time.Second, Factor: 3, Steps: 9, Cap: 5 * time.Second},
+		BackoffReset: time.Minute})
 	var got []time.Duration
 	for range 4 {
 		got = append(got, b.next())
@@ -84,7 +86,8 @@ func TestAttemptsAreSpread(t *testing.T) {
 			[]time.Duration{0, 1e9, 3e9, 7e9, 15e9, 23e9},
 		},
 		"a list and the watches after it": {
-			&script{lists: []listAnswer{listFails(errInternal), gives("5", "", "a")}, watches: []watchAnswer{watchFails(errBusy), sends(errorEvent(errBusy)), ends()}},
+			&script{lists: []listAnswer{listFails(errInternal), gives("5", "", "a")},
+				watches: []watchAnswer{watchFails(errBusy), sends(errorEvent(errBusy)), ends()}},
 			[]time.Duration{0, 1e9, 1e9, 3e9, 7e9, 15e9}, // list, list and watch, watch, watch, list
 		},
 	} {
@@ -93,7 +96,8 @@ func TestAttemptsAreSpread(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log logs
 				start := time.Now()
-				r := NewReflector(c.script, &corev1.Pod{}, &tape{}, ReflectorOptions{Backoff: exact, UseWatchList: new(bool)})
+				r := NewReflector(c.script, &corev1.Pod{}, &tape{},
+					ReflectorOptions{Backoff: exact, UseWatchList: new(bool)})
 				ctx, cancel := context.WithCancel(log.context(t.Context()))
 				var running sync.WaitGroup
 				running.Go(func() { r.RunWithContext(ctx) })
@@ -127,10 +131,12 @@ func TestClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		clock := clocktesting.NewFakeClock(time.Unix(0, 0))
-		s := &script{lists: []listAnswer{listFails(errInternal), gives("5", "", "a")}, watches: []watchAnswer{sends()}}
+		s := &script{lists: []listAnswer{listFails(errInternal), gives("5", "", "a")},
+			watches: []watchAnswer{sends()}}
 		store := &tape{}
-		r := NewReflector(s, &corev1.Pod{}, store, ReflectorOptions{Clock: clock, ResyncPeriod: time.Hour, UseWatchList: new(bool),
-			WatchErrorHandler: func(context.Context, *Reflector, error) {}})
+		r := NewReflector(s, &corev1.Pod{}, store,
+			ReflectorOptions{Clock: clock, ResyncPeriod: time.Hour, UseWatchList: new(bool),
+				WatchErrorHandler: func(context.Context, *Reflector, error) {}})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { r.RunWithContext(ctx) })
@@ -153,7 +159,8 @@ func TestClock(t *testing.T) {
 			s.mu.Unlock()
 			lists := len(slices.DeleteFunc(requests, func(text string) bool { return text[:4] != "list" }))
 			if lists != c.lists || !slices.Equal(store.calls, c.calls) {
-				t.Errorf("after %v more: %d lists, calls %q; want %d, %q", c.step, lists, store.calls, c.lists, c.calls)
+				t.Errorf("after %v more: %d lists, calls %q; want %d, %q", c.step, lists, store.calls, c.lists,
+					c.calls)
 			}
 		}
 		cancel()

@@ -56,17 +56,22 @@ func (s *stopper) Replace(items []any, version string) error {
 // the Reflector itself costs, client-go's beside ours.
 func BenchmarkReflectorSync(b *testing.B) {
 	for _, objects := range []int{10_000, 100_000} {
-		source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: objects}, 1).All(), synthetic.SourceOptions{})
+		source := synthetic.NewSource(
+			synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: objects}, 1).All(),
+			synthetic.SourceOptions{})
 		defer source.Stop()
 		run := map[string]func(context.Context, cache.ListerWatcher, *stopper) error{
 			"informer": func(ctx context.Context, lw cache.ListerWatcher, store *stopper) error {
-				return NewReflector(lw, &corev1.Pod{}, store, ReflectorOptions{Name: "bench"}).ListAndWatchWithContext(ctx)
+				return NewReflector(lw, &corev1.Pod{}, store,
+					ReflectorOptions{Name: "bench"}).ListAndWatchWithContext(ctx)
 			},
 			"clientgo": func(ctx context.Context, lw cache.ListerWatcher, store *stopper) error {
-				return cache.NewReflectorWithOptions(lw, &corev1.Pod{}, store, cache.ReflectorOptions{Name: "bench"}).ListAndWatchWithContext(ctx)
+				return cache.NewReflectorWithOptions(lw, &corev1.Pod{}, store,
+					cache.ReflectorOptions{Name: "bench"}).ListAndWatchWithContext(ctx)
 			},
 		}
-		for mode, lw := range map[string]cache.ListerWatcher{"stream": source, "list": oldSource{source}} {
+		for mode, lw := range map[string]cache.ListerWatcher{"stream": source,
+			"list": oldSource{source}} {
 			for _, impl := range []string{"clientgo", "informer"} {
 				b.Run(fmt.Sprintf("mode=%s/objects=%d/impl=%s", mode, objects, impl), func(b *testing.B) {
 					b.ReportAllocs()
@@ -91,10 +96,12 @@ func BenchmarkReflectorEvents(b *testing.B) {
 	e := event("MODIFIED a 7")
 	run := map[string]func(context.Context, cache.ListerWatcher, *nothing) error{
 		"informer": func(ctx context.Context, lw cache.ListerWatcher, store *nothing) error {
-			return NewReflector(lw, &corev1.Pod{}, store, ReflectorOptions{Name: "bench", UseWatchList: ptr.To(false)}).ListAndWatchWithContext(ctx)
+			return NewReflector(lw, &corev1.Pod{}, store,
+				ReflectorOptions{Name: "bench", UseWatchList: ptr.To(false)}).ListAndWatchWithContext(ctx)
 		},
 		"clientgo": func(ctx context.Context, lw cache.ListerWatcher, store *nothing) error {
-			return cache.NewReflectorWithOptions(lw, &corev1.Pod{}, store, cache.ReflectorOptions{Name: "bench"}).ListAndWatchWithContext(ctx)
+			return cache.NewReflectorWithOptions(lw, &corev1.Pod{}, store,
+				cache.ReflectorOptions{Name: "bench"}).ListAndWatchWithContext(ctx)
 		},
 	}
 	for _, impl := range []string{"clientgo", "informer"} {

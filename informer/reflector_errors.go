@@ -14,7 +14,9 @@ import (
 )
 
 // errIncompleteStream is a streaming list that ended before it was complete.
-var errIncompleteStream = errors.New("the stream of initial events ended without its bookmark: the server must send one annotated " + metav1.InitialEventsAnnotationKey)
+var errIncompleteStream = errors.New(
+	"the stream of initial events ended without its bookmark: the server must send one annotated " +
+		metav1.InitialEventsAnnotationKey)
 
 // DefaultWatchErrorHandler logs an error of ListAndWatchWithContext by its kind:
 // a version that is gone and the end of a connection are everyday and appear at
@@ -26,13 +28,16 @@ func DefaultWatchErrorHandler(ctx context.Context, r *Reflector, err error) {
 		logger.V(4).Info("Watch closed", "reflector", r.name, "type", r.typeDescription, "err", err)
 	case errors.As(err, &list):
 		// A list that fails is reported, whatever the cause.
-		utilruntime.HandleErrorWithContext(ctx, err, "Failed to list", "reflector", r.name, "type", r.typeDescription)
+		utilruntime.HandleErrorWithContext(ctx, err, "Failed to list", "reflector", r.name, "type",
+			r.typeDescription)
 	case err == io.ErrUnexpectedEOF: //nolint:errorlint // a wrapped one is another fault, and is reported
-		logger.V(1).Info("Watch closed with unexpected EOF", "reflector", r.name, "type", r.typeDescription, "err", err)
+		logger.V(1).Info("Watch closed with unexpected EOF", "reflector", r.name, "type",
+			r.typeDescription, "err", err)
 	case err == io.EOF: //nolint:errorlint // as above
 		// The server closed the connection, as it may.
 	default:
-		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", "reflector", r.name, "type", r.typeDescription)
+		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", "reflector", r.name, "type",
+			r.typeDescription)
 	}
 }
 

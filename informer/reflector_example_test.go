@@ -34,7 +34,8 @@ func (p printer) Update(obj any) error {
 // A Reflector fetches the state, here from a stand-in for an API server, and
 // follows it.
 func ExampleNewReflector() {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", ResourceVersion: "7"}}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", ResourceVersion: "7"}}
 	source := synthetic.NewSource([]runtime.Object{pod}, synthetic.SourceOptions{})
 	defer source.Stop()
 

@@ -31,7 +31,9 @@ func churn(t *testing.T, s *synthetic.Source, n int, rng *rand.Rand) {
 		var err error
 		switch kind := rng.IntN(3); {
 		case kind == 0 || len(keys) == 0:
-			_, err = s.Create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprintf("ns-%02d", rng.IntN(4)), Name: fmt.Sprintf("churn-%d", rng.Int64())}})
+			_, err = s.Create(
+				&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprintf("ns-%02d", rng.IntN(4)),
+					Name: fmt.Sprintf("churn-%d", rng.Int64())}})
 		case kind == 1:
 			_, err = s.Update(live[keys[rng.IntN(len(keys))]])
 		default:
@@ -57,9 +59,12 @@ type faulty struct {
 // heal runs the Reflector into a FIFO and a store, as a Controller does, while a source
 // changes and fails. Then it lets the run come to rest: the store must equal the source.
 func (c faulty) heal(t *testing.T) {
-	source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 60}, 1).All(), c.source)
+	source := synthetic.NewSource(
+		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 60}, 1).All(), c.source)
 	store := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
-	fifo := deltafifo.New(contract.FIFOConfig{KeyFunc: cache.DeletionHandlingMetaNamespaceKeyFunc, KnownObjects: store}, deltafifo.Options{})
+	fifo := deltafifo.New(
+		contract.FIFOConfig{KeyFunc: cache.DeletionHandlingMetaNamespaceKeyFunc, KnownObjects: store},
+		deltafifo.Options{})
 	var log logs
 	c.options.UseWatchList = &c.streaming
 	r := NewReflector(source, &corev1.Pod{}, fifo, c.options)
@@ -68,7 +73,9 @@ func (c faulty) heal(t *testing.T) {
 	running.Go(func() { r.RunWithContext(ctx) })
 	running.Go(func() {
 		for {
-			if _, err := fifo.Pop(func(item any, _ bool) error { return apply(store, item.(contract.Deltas)) }); err != nil {
+			if _, err := fifo.Pop(func(item any, _ bool) error {
+				return apply(store, item.(contract.Deltas))
+			}); err != nil {
 				return // closed
 			}
 		}
@@ -134,18 +141,25 @@ func TestFaultsHeal(t *testing.T) {
 		{both, []synthetic.Fault{{Kind: synthetic.FaultGone}}},
 		{both, []synthetic.Fault{{Kind: synthetic.FaultGone, AfterEvents: 5, EveryEvents: 20}}},
 		{both, []synthetic.Fault{{Kind: synthetic.FaultClose, EveryEvents: 7, Count: 5}}},
-		{both, []synthetic.Fault{{Kind: synthetic.FaultClose, After: 300 * time.Millisecond, Every: 200 * time.Millisecond}}},
-		{both, []synthetic.Fault{{Kind: synthetic.FaultError, AfterEvents: 3, EveryEvents: 10, Count: 3}}},
-		{both, []synthetic.Fault{{Kind: synthetic.FaultDelay, EveryEvents: 10, Delay: 500 * time.Millisecond}}},
+		{both, []synthetic.Fault{
+			{Kind: synthetic.FaultClose, After: 300 * time.Millisecond, Every: 200 * time.Millisecond}}},
+		{both, []synthetic.Fault{
+			{Kind: synthetic.FaultError, AfterEvents: 3, EveryEvents: 10, Count: 3}}},
+		{both, []synthetic.Fault{
+			{Kind: synthetic.FaultDelay, EveryEvents: 10, Delay: 500 * time.Millisecond}}},
 		{both, []synthetic.Fault{{Kind: synthetic.FaultDropBookmarks, Every: time.Second}}},
 		{both, []synthetic.Fault{{Kind: synthetic.FaultWatchRefused, Count: 2}}},
-		{both, []synthetic.Fault{{Kind: synthetic.FaultWatchRefused, EveryEvents: 2, Count: 4}, {Kind: synthetic.FaultClose, EveryEvents: 10}}},
-		{both, []synthetic.Fault{{Kind: synthetic.FaultTooLarge, Count: 1}, {Kind: synthetic.FaultGone, AfterEvents: 10, Count: 1}}},
-		{listing, []synthetic.Fault{{Kind: synthetic.FaultTooLarge, EveryEvents: 2, Count: 3}, {Kind: synthetic.FaultClose, EveryEvents: 10}}},
+		{both, []synthetic.Fault{{Kind: synthetic.FaultWatchRefused, EveryEvents: 2, Count: 4},
+			{Kind: synthetic.FaultClose, EveryEvents: 10}}},
+		{both, []synthetic.Fault{{Kind: synthetic.FaultTooLarge, Count: 1},
+			{Kind: synthetic.FaultGone, AfterEvents: 10, Count: 1}}},
+		{listing, []synthetic.Fault{{Kind: synthetic.FaultTooLarge, EveryEvents: 2, Count: 3},
+			{Kind: synthetic.FaultClose, EveryEvents: 10}}},
 		{listing, []synthetic.Fault{{Kind: synthetic.FaultListError, Count: 3}}},
 		{listing, []synthetic.Fault{{Kind: synthetic.FaultExpireContinue}}},
 		{both, []synthetic.Fault{{Kind: synthetic.FaultCacheRestart, AfterEvents: 5}}},
-		{both, []synthetic.Fault{{Kind: synthetic.FaultCacheRestart, AfterEvents: 5, EveryEvents: 20, Count: 3}}},
+		{both, []synthetic.Fault{
+			{Kind: synthetic.FaultCacheRestart, AfterEvents: 5, EveryEvents: 20, Count: 3}}},
 	} {
 		for _, mode := range []string{streaming, listing} {
 			if c.mode != both && c.mode != mode {
@@ -155,7 +169,8 @@ func TestFaultsHeal(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, faulty{
 					streaming: mode == streaming, seed: uint64(i), options: ReflectorOptions{PageSize: 25},
-					source: synthetic.SourceOptions{Faults: c.faults, NoWatchCache: true, BookmarkEvery: 5 * time.Second},
+					source: synthetic.SourceOptions{Faults: c.faults, NoWatchCache: true,
+						BookmarkEvery: 5 * time.Second},
 				}.heal)
 			})
 		}
@@ -168,9 +183,12 @@ func TestFaultsHeal(t *testing.T) {
 func TestFirstListOfAServerThatFills(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: DefaultPageSize + 1}, 1).All(), synthetic.SourceOptions{
-			Faults: []synthetic.Fault{{Kind: synthetic.FaultCacheFilling}, {Kind: synthetic.FaultCacheRestart}},
-		})
+		source := synthetic.NewSource(
+			synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: DefaultPageSize + 1},
+				1).All(), synthetic.SourceOptions{
+				Faults: []synthetic.Fault{{Kind: synthetic.FaultCacheFilling},
+					{Kind: synthetic.FaultCacheRestart}},
+			})
 		defer source.Stop()
 		store := cache.NewStore(cache.MetaNamespaceKeyFunc)
 		r := NewReflector(source, &corev1.Pod{}, store, ReflectorOptions{UseWatchList: new(bool)})
@@ -178,15 +196,19 @@ func TestFirstListOfAServerThatFills(t *testing.T) {
 		var running sync.WaitGroup
 		running.Go(func() { r.RunWithContext(ctx) })
 		synctest.Wait()
-		if _, err := source.Create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "later", Name: "pod"}}); err != nil {
+		if _, err := source.Create(
+			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "later", Name: "pod"}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute) // beyond the first waits of the back-off
 		synctest.Wait()
-		if _, exists, _ := store.GetByKey("later/pod"); !exists || r.LastSyncResourceVersion() != source.ResourceVersion() {
-			t.Errorf("a minute after the watch cache was begun anew the store is at version %s, the source at %s", r.LastSyncResourceVersion(), source.ResourceVersion())
+		if _, exists, _ := store.GetByKey("later/pod"); !exists ||
+			r.LastSyncResourceVersion() != source.ResourceVersion() {
+			t.Errorf("a minute after the watch cache was begun anew the store is at version %s, the "+
+				"source at %s", r.LastSyncResourceVersion(), source.ResourceVersion())
 		}
-		for _, kind := range []synthetic.FaultKind{synthetic.FaultCacheFilling, synthetic.FaultCacheRestart} {
+		for _, kind := range []synthetic.FaultKind{synthetic.FaultCacheFilling,
+			synthetic.FaultCacheRestart} {
 			if source.Struck()[kind] != 1 {
 				t.Errorf("%s struck %d times, want once", kind, source.Struck()[kind])
 			}
@@ -203,15 +225,18 @@ func TestRandomFaultsHeal(t *testing.T) {
 	if testing.Short() {
 		seeds = 20
 	}
-	kinds := []synthetic.FaultKind{synthetic.FaultGone, synthetic.FaultClose, synthetic.FaultError, synthetic.FaultDelay, synthetic.FaultDropBookmarks,
-		synthetic.FaultExpireContinue, synthetic.FaultTooLarge, synthetic.FaultListError, synthetic.FaultWatchRefused, synthetic.FaultCacheRestart, synthetic.FaultCacheFilling}
+	kinds := []synthetic.FaultKind{synthetic.FaultGone, synthetic.FaultClose, synthetic.FaultError,
+		synthetic.FaultDelay, synthetic.FaultDropBookmarks,
+		synthetic.FaultExpireContinue, synthetic.FaultTooLarge, synthetic.FaultListError,
+		synthetic.FaultWatchRefused, synthetic.FaultCacheRestart, synthetic.FaultCacheFilling}
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprintf("seed-%d", seed), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 1))
 			var faults []synthetic.Fault
 			for range 1 + rng.IntN(6) {
-				f := synthetic.Fault{Kind: kinds[rng.IntN(len(kinds))], AfterEvents: rng.IntN(20), Count: 1 + rng.IntN(5)}
+				f := synthetic.Fault{Kind: kinds[rng.IntN(len(kinds))], AfterEvents: rng.IntN(20),
+					Count: 1 + rng.IntN(5)}
 				if rng.IntN(2) == 0 {
 					f.EveryEvents = 1 + rng.IntN(20)
 				}
@@ -225,8 +250,11 @@ func TestRandomFaultsHeal(t *testing.T) {
 			}
 			synctest.Test(t, faulty{
 				streaming: rng.IntN(2) == 0, seed: seed, mayMiss: true,
-				options: ReflectorOptions{PageSize: int64(rng.IntN(30)) - 1, ResyncPeriod: time.Duration(rng.IntN(90)) * time.Second, MaxInternalErrorRetryDuration: time.Duration(rng.IntN(10)) * time.Second},
-				source:  synthetic.SourceOptions{Faults: faults, NoWatchCache: rng.IntN(2) == 0, Window: 5 + rng.IntN(200), BookmarkEvery: 5 * time.Second},
+				options: ReflectorOptions{PageSize: int64(rng.IntN(30)) - 1,
+					ResyncPeriod:                  time.Duration(rng.IntN(90)) * time.Second,
+					MaxInternalErrorRetryDuration: time.Duration(rng.IntN(10)) * time.Second},
+				source: synthetic.SourceOptions{Faults: faults, NoWatchCache: rng.IntN(2) == 0,
+					Window: 5 + rng.IntN(200), BookmarkEvery: 5 * time.Second},
 			}.heal)
 		})
 	}
@@ -236,7 +264,9 @@ func TestRandomFaultsHeal(t *testing.T) {
 // before the store was told.
 func TestVersionsOnlyGrow(t *testing.T) {
 	t.Parallel()
-	source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 100}, 1).All(), synthetic.SourceOptions{})
+	source := synthetic.NewSource(
+		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 100}, 1).All(),
+		synthetic.SourceOptions{})
 	defer source.Stop()
 	store := &newest{}
 	r := NewReflector(source, &corev1.Pod{}, store, ReflectorOptions{})

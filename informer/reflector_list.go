@@ -33,7 +33,8 @@ func (r *Reflector) list(ctx context.Context) error {
 	limit := r.pageLimit(version)
 	l, err := r.fetch(ctx, version, limit)
 	leadsNowhere := version != "" && l.version != "" && l.version == r.expired
-	if isExpired(err) || isTooLarge(err) || leadsNowhere || isMatchRefused(err, listOptions(version, limit)) {
+	if isExpired(err) || isTooLarge(err) || leadsNowhere ||
+		isMatchRefused(err, listOptions(version, limit)) {
 		// None of these happens to a list at "", which means the newest version. A list leads
 		// nowhere if it has the version from which the last watch was answered 410: a watch
 		// from it would be answered so again. A server that ignores ResourceVersionMatch, or a
@@ -51,7 +52,8 @@ func (r *Reflector) list(ctx context.Context) error {
 	}
 	r.unavailable = false
 	if l.unexpected > 0 {
-		utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected list item type", "reflector", r.name, "expectedType", r.expectedType, "actualType", l.unexpectedType, "items", l.unexpected)
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected list item type", "reflector", r.name,
+			"expectedType", r.expectedType, "actualType", l.unexpectedType, "items", l.unexpected)
 	}
 	n, fetched := len(l.items), r.clock.Now()
 	if err := r.store.Replace(l.items, l.version); err != nil {
@@ -59,7 +61,8 @@ func (r *Reflector) list(ctx context.Context) error {
 	}
 	r.setVersion(l.version)
 	if total := r.clock.Since(started); total > longList {
-		klog.FromContext(ctx).Info("Warning: the list took long", "reflector", r.name, "type", r.typeDescription, "items", n, "fetched", fetched.Sub(started), "total", total)
+		klog.FromContext(ctx).Info("Warning: the list took long", "reflector", r.name, "type",
+			r.typeDescription, "items", n, "fetched", fetched.Sub(started), "total", total)
 	}
 	return nil
 }
@@ -103,7 +106,9 @@ type listing struct {
 }
 
 func (r *Reflector) fetch(ctx context.Context, version string, limit int64) (listing, error) {
-	return await(ctx, r, func(ctx context.Context) (listing, error) { return r.pages(ctx, version, limit) }, func(listing) {})
+	return await(ctx, r, func(ctx context.Context) (listing, error) {
+		return r.pages(ctx, version, limit)
+	}, func(listing) {})
 }
 
 // listOptions asks for the state at a version or a newer one.
@@ -166,7 +171,9 @@ func (r *Reflector) pages(ctx context.Context, version string, limit int64) (lis
 // has the version of its first page.
 func (l *listing) add(page runtime.Object, expected reflect.Type) (next string, err error) {
 	if isTable(page) {
-		return "", fmt.Errorf("the server answered with a %v, which has no objects: ask for the objects themselves", page.GetObjectKind().GroupVersionKind())
+		return "", fmt.Errorf(
+			"the server answered with a %v, which has no objects: ask for the objects themselves",
+			page.GetObjectKind().GroupVersionKind())
 	}
 	m, err := meta.ListAccessor(page)
 	if err != nil {
@@ -234,7 +241,8 @@ func isTable(obj runtime.Object) bool {
 		return false
 	}
 	gvk := obj.GetObjectKind().GroupVersionKind()
-	return gvk.Kind == "Table" && gvk.Group == metav1.GroupName && (gvk.Version == "v1" || gvk.Version == "v1beta1")
+	return gvk.Kind == "Table" && gvk.Group == metav1.GroupName &&
+		(gvk.Version == "v1" || gvk.Version == "v1beta1")
 }
 
 // errGoexit is the error of a call that ended its goroutine, as t.FailNow does in a fake.
@@ -245,7 +253,8 @@ var errGoexit = errors.New("the ListerWatcher ended its goroutine (runtime.Goexi
 // for ctx too and the channel has no buffer. So either the caller receives it or the
 // goroutine hands the value to late. A panic of the call goes on in the caller. Its stack,
 // which would be lost on the way (client-go loses it), is logged.
-func await[T any](ctx context.Context, r *Reflector, call func(context.Context) (T, error), late func(T)) (T, error) {
+func await[T any](ctx context.Context, r *Reflector, call func(context.Context) (T, error),
+	late func(T)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
@@ -256,7 +265,8 @@ func await[T any](ctx context.Context, r *Reflector, call func(context.Context) 
 		o := outcome{err: errGoexit} // until the call returns
 		defer func() {
 			if o.panic = recover(); o.panic != nil {
-				klog.FromContext(ctx).Error(nil, "The ListerWatcher panicked", "reflector", r.name, "type", r.typeDescription, "panic", o.panic, "stack", string(debug.Stack()))
+				klog.FromContext(ctx).Error(nil, "The ListerWatcher panicked", "reflector", r.name, "type",
+					r.typeDescription, "panic", o.panic, "stack", string(debug.Stack()))
 			}
 			select {
 			case outcomes <- o:

@@ -22,12 +22,16 @@ import (
 )
 
 var (
-	errGone     = apierrors.NewResourceExpired("too old resource version")
-	errOldGone  = &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonGone, Message: "too old resource version"}}
+	errGone    = apierrors.NewResourceExpired("too old resource version")
+	errOldGone = &apierrors.StatusError{
+		ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusGone,
+			Reason: metav1.StatusReasonGone, Message: "too old resource version"}}
 	errInternal = apierrors.NewInternalError(errors.New("etcd leader changed"))
-	errMatch    = apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", field.ErrorList{
-		field.Forbidden(field.NewPath("resourceVersionMatch"), "resourceVersionMatch is forbidden unless resourceVersion is provided"),
-	})
+	errMatch    = apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"},
+		"", field.ErrorList{
+			field.Forbidden(field.NewPath("resourceVersionMatch"),
+				"resourceVersionMatch is forbidden unless resourceVersion is provided"),
+		})
 	errBusy = apierrors.NewTooManyRequests("slow down", 1)
 )
 
@@ -38,7 +42,8 @@ func errFuture(age string) error {
 	err.ErrStatus.Code = http.StatusGatewayTimeout
 	switch age {
 	case "today":
-		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{
+			{Type: metav1.CauseTypeResourceVersionTooLarge}}
 	case "1.18":
 		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: text}}
 	case "1.16":
@@ -63,31 +68,37 @@ func TestListRequests(t *testing.T) {
 			requests: []string{"list 0 limit 500", "watch 5", "list 7", "watch 9"},
 			calls:    []string{"replace 5: a", "add b", "replace 9: b"}, version: "9",
 		}, {
-			name:     "pages, and pages from then on where there is no watch cache",
-			lists:    []listAnswer{gives("5", "t1", "a", "b"), gives("5", "t2", "c"), gives("5", "", "d"), gives("6", "", "e")},
-			watches:  []watchAnswer{gone},
-			requests: []string{"list 0 limit 500", "list  limit 500 continue t1", "list  limit 500 continue t2", "watch 5", "list 5 or newer limit 500", "watch 6"},
-			calls:    []string{"replace 5: a b c d", "replace 6: e"},
+			name: "pages, and pages from then on where there is no watch cache",
+			lists: []listAnswer{gives("5", "t1", "a", "b"), gives("5", "t2", "c"), gives("5", "", "d"),
+				gives("6", "", "e")},
+			watches: []watchAnswer{gone},
+			requests: []string{"list 0 limit 500", "list  limit 500 continue t1",
+				"list  limit 500 continue t2", "watch 5", "list 5 or newer limit 500", "watch 6"},
+			calls: []string{"replace 5: a b c d", "replace 6: e"},
 		}, {
-			name:     "pages of the newest version say nothing about the watch cache",
-			lists:    []listAnswer{listFails(errGone), gives("5", "t1", "a"), gives("5", "", "b"), gives("6", "", "c")},
-			watches:  []watchAnswer{gone},
-			requests: []string{"list 0 limit 500", "list  limit 500", "list  limit 500 continue t1", "watch 5", "list 5", "watch 6"},
-			calls:    []string{"replace 5: a b", "replace 6: c"},
+			name: "pages of the newest version say nothing about the watch cache",
+			lists: []listAnswer{listFails(errGone), gives("5", "t1", "a"), gives("5", "", "b"),
+				gives("6", "", "c")},
+			watches: []watchAnswer{gone},
+			requests: []string{"list 0 limit 500", "list  limit 500", "list  limit 500 continue t1",
+				"watch 5", "list 5", "watch 6"},
+			calls: []string{"replace 5: a b", "replace 6: c"},
 		}, {
 			name:    "a page size of one's own, at any version",
 			options: ReflectorOptions{PageSize: 2},
 			lists:   []listAnswer{gives("5", "", "a"), gives("6", "", "b")}, watches: []watchAnswer{gone},
 			requests: []string{"list 0 limit 2", "watch 5", "list 5 or newer limit 2", "watch 6"},
 		}, {
-			name:     "pages of a version or newer",
-			options:  ReflectorOptions{PageSize: 1},
-			lists:    []listAnswer{gives("5", "", "a"), gives("6", "t1", "a"), gives("6", "", "b")},
-			watches:  []watchAnswer{gone},
-			requests: []string{"list 0 limit 1", "watch 5", "list 5 or newer limit 1", "list  limit 1 continue t1", "watch 6"},
-			calls:    []string{"replace 5: a", "replace 6: a b"},
+			name:    "pages of a version or newer",
+			options: ReflectorOptions{PageSize: 1},
+			lists:   []listAnswer{gives("5", "", "a"), gives("6", "t1", "a"), gives("6", "", "b")},
+			watches: []watchAnswer{gone},
+			requests: []string{"list 0 limit 1", "watch 5", "list 5 or newer limit 1",
+				"list  limit 1 continue t1", "watch 6"},
+			calls: []string{"replace 5: a", "replace 6: a b"},
 		}, {
-			name:     "a server that answers with the very version that it cannot watch from: the newest at once",
+			name: "a server that answers with the very version that it cannot watch from: the newest " +
+				"at once",
 			lists:    []listAnswer{gives("5", "", "a"), gives("5", "", "a"), gives("6", "", "b")},
 			watches:  []watchAnswer{gone},
 			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list", "watch 6"},
@@ -97,17 +108,21 @@ func TestListRequests(t *testing.T) {
 			options: ReflectorOptions{PageSize: 2},
 			lists:   []listAnswer{gives("5", "", "a"), gives("5", "", "a"), gives("6", "", "b")},
 			watches: []watchAnswer{watchFails(errGone)}, handled: []string{"too old"},
-			requests: []string{"list 0 limit 2", "watch 5", "list 5 or newer limit 2", "list  limit 2", "watch 6"},
-			calls:    []string{"replace 5: a", "replace 6: b"},
+			requests: []string{"list 0 limit 2", "watch 5", "list 5 or newer limit 2", "list  limit 2",
+				"watch 6"},
+			calls: []string{"replace 5: a", "replace 6: b"},
 		}, {
 			name:    "a ListerWatcher that takes the version out, so that the server refuses the match",
 			options: ReflectorOptions{PageSize: 2},
-			lists:   []listAnswer{gives("5", "", "a"), listFails(errMatch), gives("6", "", "b"), gives("7", "", "c")}, watches: []watchAnswer{gone, gone},
-			requests: []string{"list 0 limit 2", "watch 5", "list 5 or newer limit 2", "list  limit 2", "watch 6", "list 6 or newer limit 2", "watch 7"},
-			calls:    []string{"replace 5: a", "replace 6: b", "replace 7: c"},
+			lists: []listAnswer{gives("5", "", "a"), listFails(errMatch), gives("6", "", "b"),
+				gives("7", "", "c")}, watches: []watchAnswer{gone, gone},
+			requests: []string{"list 0 limit 2", "watch 5", "list 5 or newer limit 2", "list  limit 2",
+				"watch 6", "list 6 or newer limit 2", "watch 7"},
+			calls: []string{"replace 5: a", "replace 6: b", "replace 7: c"},
 		}, {
-			name:  "a refusal that is not of the match",
-			lists: []listAnswer{gives("5", "", "a"), listFails(errMatch), gives("6", "", "b")}, watches: []watchAnswer{gone},
+			name:     "a refusal that is not of the match",
+			lists:    []listAnswer{gives("5", "", "a"), listFails(errMatch), gives("6", "", "b")},
+			watches:  []watchAnswer{gone},
 			handled:  []string{"forbidden unless resourceVersion is provided"},
 			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list 5", "watch 6"},
 		}, {
@@ -125,66 +140,86 @@ func TestListRequests(t *testing.T) {
 			requests: []string{"list 0 limit 500", "list  limit 500 continue t1", "list 0", "watch 7"},
 			calls:    []string{"replace 7: b c"}, version: "7",
 		}, {
-			name:     "all at once, which the server pages all the same",
-			lists:    []listAnswer{gives("5", "t1", "a"), listFails(errGone), gives("7", "t2", "b"), gives("7", "", "c")},
-			requests: []string{"list 0 limit 500", "list  limit 500 continue t1", "list 0", "list  continue t2", "watch 7"},
-			calls:    []string{"replace 7: b c"},
+			name: "all at once, which the server pages all the same",
+			lists: []listAnswer{gives("5", "t1", "a"), listFails(errGone), gives("7", "t2", "b"),
+				gives("7", "", "c")},
+			requests: []string{"list 0 limit 500", "list  limit 500 continue t1", "list 0",
+				"list  continue t2", "watch 7"},
+			calls: []string{"replace 7: b c"},
 		}, {
-			name:     "a token that expires twice: the newest version",
-			lists:    []listAnswer{gives("5", "t1", "a"), listFails(errGone), gives("7", "t2", "b"), listFails(errGone), gives("8", "", "c")},
-			requests: []string{"list 0 limit 500", "list  limit 500 continue t1", "list 0", "list  continue t2", "list  limit 500", "watch 8"},
-			calls:    []string{"replace 8: c"},
+			name: "a token that expires twice: the newest version",
+			lists: []listAnswer{gives("5", "t1", "a"), listFails(errGone), gives("7", "t2", "b"),
+				listFails(errGone), gives("8", "", "c")},
+			requests: []string{"list 0 limit 500", "list  limit 500 continue t1", "list 0",
+				"list  continue t2", "list  limit 500", "watch 8"},
+			calls: []string{"replace 8: c"},
 		}, {
-			name:     "expired: the newest version at once, and the known one next time",
-			lists:    []listAnswer{gives("5", "", "a"), listFails(errGone), gives("7", "", "b"), gives("8", "", "c")},
-			watches:  []watchAnswer{gone, gone},
-			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list", "watch 7", "list 7", "watch 8"},
+			name: "expired: the newest version at once, and the known one next time",
+			lists: []listAnswer{gives("5", "", "a"), listFails(errGone), gives("7", "", "b"),
+				gives("8", "", "c")},
+			watches: []watchAnswer{gone, gone},
+			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list", "watch 7", "list 7",
+				"watch 8"},
 		}, {
-			name:  "gone, as servers before 1.18 said",
-			lists: []listAnswer{gives("5", "", "a"), listFails(errOldGone), gives("7", "", "b")}, watches: []watchAnswer{ends(errorEvent(errOldGone))},
+			name:     "gone, as servers before 1.18 said",
+			lists:    []listAnswer{gives("5", "", "a"), listFails(errOldGone), gives("7", "", "b")},
+			watches:  []watchAnswer{ends(errorEvent(errOldGone))},
 			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list", "watch 7"},
 		}, {
-			name:    "expired and then refused: the newest version until a list succeeds",
-			lists:   []listAnswer{gives("5", "", "a"), listFails(errGone), listFails(errInternal), gives("7", "", "b")},
+			name: "expired and then refused: the newest version until a list succeeds",
+			lists: []listAnswer{gives("5", "", "a"), listFails(errGone), listFails(errInternal),
+				gives("7", "", "b")},
 			watches: []watchAnswer{gone}, handled: []string{"etcd leader changed"},
-			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list", "list  limit 500", "watch 7"},
+			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list", "list  limit 500",
+				"watch 7"},
 		}, {
-			name:  "a failing list: told, and tried again after a while",
-			lists: []listAnswer{listFails(errInternal), listFails(io.EOF), gives("5", "", "a")}, handled: []string{"failed to list *v1.Pod: Internal error", "EOF"},
+			name:     "a failing list: told, and tried again after a while",
+			lists:    []listAnswer{listFails(errInternal), listFails(io.EOF), gives("5", "", "a")},
+			handled:  []string{"failed to list *v1.Pod: Internal error", "EOF"},
 			requests: []string{"list 0 limit 500", "list 0 limit 500", "list 0 limit 500", "watch 5"},
 			reported: []string{"!Failed to watch"},
 		}, {
-			name:  "a failing page fails the list, with nothing half written",
-			lists: []listAnswer{gives("5", "t1", "a"), listFails(errInternal), gives("6", "", "b")}, handled: []string{"Internal error"},
-			calls: []string{"replace 6: b"},
+			name:    "a failing page fails the list, with nothing half written",
+			lists:   []listAnswer{gives("5", "t1", "a"), listFails(errInternal), gives("6", "", "b")},
+			handled: []string{"Internal error"},
+			calls:   []string{"replace 6: b"},
 		}, {
-			name:  "a store that refuses",
-			store: &tape{fail: map[string]int{"replace": 1}},
-			lists: []listAnswer{gives("5", "", "a"), gives("6", "", "b")}, handled: []string{"unable to sync list result"},
+			name:     "a store that refuses",
+			store:    &tape{fail: map[string]int{"replace": 1}},
+			lists:    []listAnswer{gives("5", "", "a"), gives("6", "", "b")},
+			handled:  []string{"unable to sync list result"},
 			requests: []string{"list 0 limit 500", "list 0 limit 500", "watch 6"}, version: "6",
 		}, {
 			name:     "a list without a version, as fakes give",
 			lists:    []listAnswer{gives("", "", "a")},
 			requests: []string{"list 0 limit 500", "watch"}, calls: []string{"replace : a"},
 		}, {
-			name:  "items of another type are reported and left out",
-			lists: []listAnswer{page(&metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: []runtime.Object{testPod("a", "1"), &corev1.Node{}, &corev1.Node{}}})},
+			name: "items of another type are reported and left out",
+			lists: []listAnswer{
+				page(&metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: "5"},
+					Items: []runtime.Object{testPod("a", "1"), &corev1.Node{}, &corev1.Node{}}})},
 			calls: []string{"replace 5: a"}, reported: []string{"Unexpected list item type"},
 		}, {
 			name: "any type", expected: nothingExpected{},
-			lists: []listAnswer{page(&metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: []runtime.Object{testPod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}})},
+			lists: []listAnswer{
+				page(&metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: "5"},
+					Items: []runtime.Object{testPod("a", "1"),
+						&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}})},
 			calls: []string{"replace 5: a n"}, reported: []string{"!Unexpected"},
 		}, {
-			name:    "what is no list, is nil or is a table",
-			lists:   []listAnswer{page(testPod("a", "1")), page(nil), page(table(true)), page(&metainternal.List{Items: []runtime.Object{nil}}), gives("5", "", "a")},
-			handled: []string{"unable to understand list result of type *v1.Pod", "of type <nil>", "meta.k8s.io/v1, Kind=Table", "an item is nil"},
-			calls:   []string{"replace 5: a"},
+			name: "what is no list, is nil or is a table",
+			lists: []listAnswer{page(testPod("a", "1")), page(nil), page(table(true)),
+				page(&metainternal.List{Items: []runtime.Object{nil}}), gives("5", "", "a")},
+			handled: []string{"unable to understand list result of type *v1.Pod", "of type <nil>",
+				"meta.k8s.io/v1, Kind=Table", "an item is nil"},
+			calls: []string{"replace 5: a"},
 		},
 	})
 	for _, age := range []string{"today", "1.18", "1.16"} {
 		runScripts(t, []scripted{{
-			name:  "a version of the future, as told " + age,
-			lists: []listAnswer{gives("5", "", "a"), listFails(errFuture(age)), gives("7", "", "b")}, watches: []watchAnswer{gone},
+			name:     "a version of the future, as told " + age,
+			lists:    []listAnswer{gives("5", "", "a"), listFails(errFuture(age)), gives("7", "", "b")},
+			watches:  []watchAnswer{gone},
 			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list", "watch 7"},
 		}})
 	}
@@ -194,7 +229,8 @@ func TestListRequests(t *testing.T) {
 }
 
 func table(list bool) runtime.Object {
-	content := map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "Table", "metadata": map[string]any{"resourceVersion": "5"}}
+	content := map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "Table",
+		"metadata": map[string]any{"resourceVersion": "5"}}
 	if list {
 		return &unstructured.UnstructuredList{Object: content}
 	}
@@ -218,8 +254,11 @@ func TestListKinds(t *testing.T) {
 		{"typed", typed, "a b"},
 		{"unstructured", loose, "a b"},
 		{"of objects", &metainternal.List{Items: []runtime.Object{testPod("a", "1")}}, "a"},
-		{"raw extensions", &metav1.List{Items: []runtime.RawExtension{{Object: testPod("a", "1")}, {Raw: []byte("{}")}}}, "a <*runtime.Unknown>"},
-		{"only metadata", &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}, "a"},
+		{"raw extensions", &metav1.List{
+			Items: []runtime.RawExtension{{Object: testPod("a", "1")}, {Raw: []byte("{}")}}},
+			"a <*runtime.Unknown>"},
+		{"only metadata", &metav1.PartialObjectMetadataList{
+			Items: []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}, "a"},
 		{"empty", &corev1.PodList{}, ""},
 	} {
 		var l listing
@@ -248,14 +287,18 @@ func TestListMakesRoomOnce(t *testing.T) {
 	t.Parallel()
 	remaining := int64(998)
 	var l listing
-	first := &metainternal.List{ListMeta: metav1.ListMeta{Continue: "t", RemainingItemCount: &remaining}, Items: []runtime.Object{testPod("a", "1"), testPod("b", "1")}}
+	first := &metainternal.List{
+		ListMeta: metav1.ListMeta{Continue: "t", RemainingItemCount: &remaining},
+		Items:    []runtime.Object{testPod("a", "1"), testPod("b", "1")}}
 	next, err := l.add(first, reflect.TypeFor[*corev1.Pod]())
 	if err != nil || next != "t" || cap(l.items) < 1000 {
 		t.Errorf("token %q, room for %d items, error %v; want t and 1000", next, cap(l.items), err)
 	}
 	remaining, l = math.MaxInt64, listing{}
-	if _, err := l.add(first, reflect.TypeFor[*corev1.Pod]()); err != nil || len(l.items) != 2 || cap(l.items) > 2*maxForetold {
-		t.Errorf("a server that foretells nonsense: %d items in room for %d, error %v", len(l.items), cap(l.items), err)
+	if _, err := l.add(first, reflect.TypeFor[*corev1.Pod]()); err != nil || len(l.items) != 2 ||
+		cap(l.items) > 2*maxForetold {
+		t.Errorf("a server that foretells nonsense: %d items in room for %d, error %v", len(l.items),
+			cap(l.items), err)
 	}
 }
 
@@ -265,7 +308,8 @@ func TestGoexitIsAnError(t *testing.T) {
 	t.Parallel()
 	ends := func(context.Context) (runtime.Object, error) { goruntime.Goexit(); return nil, nil }
 	var store tape
-	r := NewReflector(&script{lists: []listAnswer{ends}}, &corev1.Pod{}, &store, ReflectorOptions{UseWatchList: new(bool)})
+	r := NewReflector(&script{lists: []listAnswer{ends}}, &corev1.Pod{}, &store,
+		ReflectorOptions{UseWatchList: new(bool)})
 	if err := r.ListAndWatchWithContext(t.Context()); !errors.Is(err, errGoexit) {
 		t.Errorf("error %v, want %v", err, errGoexit)
 	}
@@ -280,7 +324,10 @@ func TestPanics(t *testing.T) {
 	t.Parallel()
 	boom := func() { panic("boom") }
 	for name, s := range map[string]*script{
-		"list":  {lists: []listAnswer{func(context.Context) (runtime.Object, error) { boom(); return nil, nil }}},
+		"list": {lists: []listAnswer{func(context.Context) (runtime.Object, error) {
+			boom()
+			return nil, nil
+		}}},
 		"watch": {lists: []listAnswer{gives("5", "", "a")}, watches: []watchAnswer{watchPanics}},
 	} {
 		var log logs

@@ -50,7 +50,8 @@ func (s *script) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	return s.WatchWithContext(context.Background(), o)
 }
 
-func (s *script) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (s *script) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object,
+	error) {
 	text := "list " + o.ResourceVersion
 	switch o.ResourceVersionMatch {
 	case "":
@@ -73,7 +74,8 @@ func (s *script) ListWithContext(ctx context.Context, o metav1.ListOptions) (run
 	return (*answer)(ctx)
 }
 
-func (s *script) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (s *script) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface,
+	error) {
 	text := "watch " + o.ResourceVersion
 	if ptr.Deref(o.SendInitialEvents, false) {
 		text = "stream " + o.ResourceVersion
@@ -172,7 +174,8 @@ func testPod(name, version string) *corev1.Pod {
 	if !found {
 		namespace, rest = "ns", name
 	}
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: rest, ResourceVersion: version}}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: rest, ResourceVersion: version}}
 }
 
 // event makes one from text: "ADDED a 5".
@@ -285,8 +288,10 @@ func (c scripted) run(t *testing.T) {
 	if c.options.UseWatchList == nil {
 		c.options.UseWatchList = ptr.To(false)
 	}
-	if c.options.Backoff == nil { // the default's waits are random, and with them what happens within a time
-		c.options.Backoff = &wait.Backoff{Duration: time.Second, Factor: 2, Steps: 9, Cap: 30 * time.Second}
+	// the default's waits are random, and with them what happens within a time
+	if c.options.Backoff == nil {
+		c.options.Backoff = &wait.Backoff{Duration: time.Second, Factor: 2, Steps: 9,
+			Cap: 30 * time.Second}
 	}
 	c.options.WatchErrorHandler = func(ctx context.Context, r *Reflector, err error) {
 		handled = append(handled, err)

@@ -41,13 +41,15 @@ func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case isUnreachable(err):
-			logger.V(2).Info("Streaming list failed, backing off", "reflector", r.name, "type", r.typeDescription, "err", err)
+			logger.V(2).Info("Streaming list failed, backing off", "reflector", r.name, "type",
+				r.typeDescription, "err", err)
 		case (isExpired(err) || isTooLarge(err)) && version != "":
 			r.unavailable = true // the next attempt asks for the newest version, which cannot fail so
 			continue
 		case errors.Is(err, errIncompleteStream) && incomplete+1 < maxIncompleteStreams:
 			incomplete++
-			logger.V(2).Info("Streaming list ended early, backing off", "reflector", r.name, "type", r.typeDescription)
+			logger.V(2).Info("Streaming list ended early, backing off", "reflector", r.name, "type",
+				r.typeDescription)
 		default:
 			return nil, err
 		}
@@ -67,7 +69,8 @@ func (r *Reflector) streamVersion() string {
 }
 
 // stream makes one attempt. Without an error the watch is open.
-func (r *Reflector) stream(ctx context.Context, version string) (*initialItems, watch.Interface, error) {
+func (r *Reflector) stream(ctx context.Context, version string) (*initialItems, watch.Interface,
+	error) {
 	items := &initialItems{}
 	if r.transformer != nil {
 		items.transform = r.transformer.Transformer()
@@ -90,7 +93,8 @@ func (r *Reflector) stream(ctx context.Context, version string) (*initialItems, 
 	}
 	items.version = s.version
 	if took := r.clock.Since(s.started); took > longList {
-		klog.FromContext(ctx).Info("Warning: the streaming list took long", "reflector", r.name, "type", r.typeDescription, "events", s.events, "fetched", took)
+		klog.FromContext(ctx).Info("Warning: the streaming list took long", "reflector", r.name, "type",
+			r.typeDescription, "events", s.events, "fetched", took)
 	}
 	return items, s.w, nil
 }
@@ -106,11 +110,16 @@ func (r *Reflector) syncStream(ctx context.Context, items *initialItems, w watch
 	}()
 	r.unavailable = false
 	list := items.list(func(err error) {
-		utilruntime.HandleErrorWithContext(ctx, err, "An object of a streaming list was left out", "reflector", r.name, "type", r.typeDescription)
+		utilruntime.HandleErrorWithContext(ctx, err, "An object of a streaming list was left out",
+			"reflector", r.name, "type", r.typeDescription)
 	})
 	if consistencydetector.IsDataConsistencyDetectionForWatchListEnabled() {
-		// KUBE_WATCHLIST_INCONSISTENCY_DETECTOR, for CI: panics if a list differs. It sorts what it is given.
-		consistencydetector.CheckDataConsistency(ctx, r.name, items.version, r.lw.ListWithContext, consistencydetector.TransformFunc(items.transform), metav1.ListOptions{}, func() []any { return slices.Clone(list) })
+		// KUBE_WATCHLIST_INCONSISTENCY_DETECTOR, for CI: panics if a list differs. It sorts what it is
+		// given.
+		consistencydetector.CheckDataConsistency(ctx, r.name, items.version, r.lw.ListWithContext,
+			consistencydetector.TransformFunc(items.transform), metav1.ListOptions{}, func() []any {
+				return slices.Clone(list)
+			})
 	}
 	replace := r.store.Replace
 	if s, ok := r.store.(transformedStore); ok && items.transform != nil {

@@ -30,14 +30,19 @@ func TestWatchList(t *testing.T) {
 	t.Parallel()
 	streaming := ReflectorOptions{UseWatchList: ptr.To(true)}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ListOptions"}, "", nil)
-	forbidden := &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "no"}}
+	forbidden := &apierrors.StatusError{
+		ErrStatus: metav1.Status{Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
+			Message: "no"}}
 	raw := watch.Event{Type: watch.Added, Object: testPod("b", "2")}
 	raw.Object.(*corev1.Pod).Labels = map[string]string{"raw": "yes"}
 	cases := []scripted{
 		{
-			name:     "one request brings the state and goes on as the watch",
-			watches:  []watchAnswer{sends(streamOf("5", events("ADDED a 3", "ADDED b 2"), events("ADDED c 6", "MODIFIED a 7")...)...)},
-			requests: []string{"stream"}, calls: []string{"replace 5: a b", "add c", "update a"}, version: "7",
+			name: "one request brings the state and goes on as the watch",
+			watches: []watchAnswer{
+				sends(streamOf("5", events("ADDED a 3", "ADDED b 2"),
+					events("ADDED c 6", "MODIFIED a 7")...)...)},
+			requests: []string{"stream"}, calls: []string{"replace 5: a b", "add c", "update a"},
+			version: "7",
 		}, {
 			name:     "no objects",
 			watches:  []watchAnswer{sends(bookmark("5", true))},
@@ -47,16 +52,22 @@ func TestWatchList(t *testing.T) {
 			watches:  []watchAnswer{ends(streamOf("5", events("ADDED a 3"), event("ADDED b 6"))...)},
 			requests: []string{"stream", "watch 6"},
 		}, {
-			name:     "changes before the end, in any order of names",
-			watches:  []watchAnswer{sends(streamOf("9", events("ADDED c 3", "ADDED a 2", "ADDED b 1", "MODIFIED c 6", "DELETED a 7", "DELETED x 8", "MODIFIED y 9", "ADDED b 9"))...)},
+			name: "changes before the end, in any order of names",
+			watches: []watchAnswer{
+				sends(streamOf("9", events("ADDED c 3", "ADDED a 2", "ADDED b 1", "MODIFIED c 6", "DELETED a 7",
+					"DELETED x 8", "MODIFIED y 9", "ADDED b 9"))...)},
 			requests: []string{"stream"}, calls: []string{"replace 9: c b y"}, version: "9",
 		}, {
-			name:     "a relist asks for at least the known version",
-			watches:  []watchAnswer{ends(streamOf("5", events("ADDED a 3"), event("ADDED b 6"), errorEvent(errGone))...), sends(streamOf("8", events("ADDED c 8"))...)},
-			requests: []string{"stream", "stream 6"}, calls: []string{"replace 5: a", "add b", "replace 8: c"}, version: "8",
+			name: "a relist asks for at least the known version",
+			watches: []watchAnswer{
+				ends(streamOf("5", events("ADDED a 3"), event("ADDED b 6"), errorEvent(errGone))...),
+				sends(streamOf("8", events("ADDED c 8"))...)},
+			requests: []string{"stream", "stream 6"},
+			calls:    []string{"replace 5: a", "add b", "replace 8: c"}, version: "8",
 		}, {
 			name: "the known version is gone: the newest, and no list",
-			watches: []watchAnswer{ends(append(streamOf("5", nil), errorEvent(errGone))...), watchFails(errGone), sends(bookmark("8", true), errorEvent(errGone)),
+			watches: []watchAnswer{ends(append(streamOf("5", nil), errorEvent(errGone))...),
+				watchFails(errGone), sends(bookmark("8", true), errorEvent(errGone)),
 				sends(errorEvent(errFuture("today"))), sends(streamOf("9", events("ADDED c 8"))...)},
 			requests: []string{"stream", "stream 5", "stream", "stream 8", "stream"}, version: "9",
 		}, {
@@ -66,49 +77,64 @@ func TestWatchList(t *testing.T) {
 		}, {
 			name:    "a server that does not know streaming lists: a list, and nobody is told",
 			watches: []watchAnswer{watchFails(invalid), sends()}, lists: []listAnswer{gives("5", "", "a")},
-			requests: []string{"stream", "list 0 limit 500", "watch 5"}, calls: []string{"replace 5: a"}, reported: []string{"falling back to a list", "!Failed"},
+			requests: []string{"stream", "list 0 limit 500", "watch 5"}, calls: []string{"replace 5: a"},
+			reported: []string{"falling back to a list", "!Failed"},
 		}, {
-			name:    "each time anew",
-			watches: []watchAnswer{watchFails(forbidden), ends(errorEvent(errGone)), watchFails(forbidden), sends()}, lists: []listAnswer{gives("5", "", "a"), gives("6", "", "b")},
+			name: "each time anew",
+			watches: []watchAnswer{watchFails(forbidden), ends(errorEvent(errGone)), watchFails(forbidden),
+				sends()}, lists: []listAnswer{gives("5", "", "a"), gives("6", "", "b")},
 			requests: []string{"stream", "list 0 limit 500", "watch 5", "stream 5", "list 5", "watch 6"},
 		}, {
-			name:     "too many requests: streamed again after a while",
-			watches:  []watchAnswer{watchFails(errBusy), sends(errorEvent(errBusy)), sends(streamOf("5", events("ADDED a 3"))...)},
+			name: "too many requests: streamed again after a while",
+			watches: []watchAnswer{watchFails(errBusy), sends(errorEvent(errBusy)),
+				sends(streamOf("5", events("ADDED a 3"))...)},
 			requests: []string{"stream", "stream", "stream"}, calls: []string{"replace 5: a"},
 		}, {
-			name:     "ended early: begun anew, with nothing of before",
-			watches:  []watchAnswer{ends(events("ADDED a 3", "ADDED b 2")...), sends(streamOf("5", events("ADDED b 2"))...)},
+			name: "ended early: begun anew, with nothing of before",
+			watches: []watchAnswer{ends(events("ADDED a 3", "ADDED b 2")...),
+				sends(streamOf("5", events("ADDED b 2"))...)},
 			requests: []string{"stream", "stream"}, calls: []string{"replace 5: b"},
 		}, {
-			name:    "ended early every time: a list at last (kubernetes#140890)",
-			watches: slices.Concat(slices.Repeat([]watchAnswer{ends(events("ADDED a 3")...)}, maxIncompleteStreams), []watchAnswer{sends()}), lists: []listAnswer{gives("5", "", "a")},
-			requests: []string{"stream", "stream", "stream", "list 0 limit 500", "watch 5"}, calls: []string{"replace 5: a"},
+			name: "ended early every time: a list at last (kubernetes#140890)",
+			watches: slices.Concat(
+				slices.Repeat([]watchAnswer{ends(events("ADDED a 3")...)}, maxIncompleteStreams),
+				[]watchAnswer{sends()}), lists: []listAnswer{gives("5", "", "a")},
+			requests: []string{"stream", "stream", "stream", "list 0 limit 500", "watch 5"},
+			calls:    []string{"replace 5: a"},
 		}, {
 			name:    "ended at once: a list",
 			watches: []watchAnswer{ends(), sends()}, lists: []listAnswer{gives("5", "", "a")},
 			requests: []string{"stream", "list 0 limit 500", "watch 5"},
 		}, {
-			name:    "an error in the middle: a list",
-			watches: []watchAnswer{sends(event("ADDED a 3"), errorEvent(errInternal)), sends()}, lists: []listAnswer{gives("5", "", "b")},
+			name:     "an error in the middle: a list",
+			watches:  []watchAnswer{sends(event("ADDED a 3"), errorEvent(errInternal)), sends()},
+			lists:    []listAnswer{gives("5", "", "b")},
 			requests: []string{"stream", "list 0 limit 500", "watch 5"}, calls: []string{"replace 5: b"},
 		}, {
-			name:  "a store that refuses is asked once more, by a list",
-			store: &tape{fail: map[string]int{"replace": 1}}, watches: []watchAnswer{sends(bookmark("5", true)), sends()}, lists: []listAnswer{gives("6", "", "a")},
+			name:     "a store that refuses is asked once more, by a list",
+			store:    &tape{fail: map[string]int{"replace": 1}},
+			watches:  []watchAnswer{sends(bookmark("5", true)), sends()},
+			lists:    []listAnswer{gives("6", "", "a")},
 			requests: []string{"stream", "list 0 limit 500", "watch 6"}, version: "6",
 		}, {
-			name:    "another bookmark is not the end, and no bookmark reaches the store before the state",
-			store:   &powerfulTape{},
-			watches: []watchAnswer{sends(event("ADDED a 3"), bookmark("4", false), event("ADDED b 5"), bookmark("5", true), bookmark("6", false))},
-			calls:   []string{"replace 5: a+trimmed b+trimmed", "bookmark 6", "version 6"},
+			name:  "another bookmark is not the end, and no bookmark reaches the store before the state",
+			store: &powerfulTape{},
+			watches: []watchAnswer{
+				sends(event("ADDED a 3"), bookmark("4", false), event("ADDED b 5"), bookmark("5", true),
+					bookmark("6", false))},
+			calls: []string{"replace 5: a+trimmed b+trimmed", "bookmark 6", "version 6"},
 		}, {
 			name:    "an object that cannot be transformed is left out",
 			store:   &powerfulTape{},
 			watches: []watchAnswer{sends(streamOf("5", []watch.Event{event("ADDED a 3"), raw})...)},
 			calls:   []string{"replace 5: a+trimmed"}, reported: []string{"left out"},
 		}, {
-			name:    "what is strange is reported and left out",
-			watches: []watchAnswer{sends(streamOf("5", []watch.Event{{Type: watch.Added, Object: &corev1.Node{}}, event("RENAMED a 3"), event("ADDED b 4")})...)},
-			calls:   []string{"replace 5: b"}, reported: []string{"Unexpected watch event object type", "Unknown watch event"},
+			name: "what is strange is reported and left out",
+			watches: []watchAnswer{
+				sends(streamOf("5", []watch.Event{{Type: watch.Added, Object: &corev1.Node{}},
+					event("RENAMED a 3"), event("ADDED b 4")})...)},
+			calls:    []string{"replace 5: b"},
+			reported: []string{"Unexpected watch event object type", "Unknown watch event"},
 		},
 	}
 	for i := range cases {
@@ -130,10 +156,14 @@ func (s *renamingTape) Transformer() cache.TransformFunc {
 // TestStreamOfRenamedObjects: the server goes on to use the names that a transform changes.
 func TestStreamOfRenamedObjects(t *testing.T) {
 	t.Parallel()
-	stream := []watchAnswer{sends(streamOf("9", events("ADDED a 1", "ADDED b 2", "ADDED c 3", "MODIFIED b 4", "DELETED c 5"))...)}
+	stream := []watchAnswer{
+		sends(streamOf("9", events("ADDED a 1", "ADDED b 2", "ADDED c 3", "MODIFIED b 4",
+			"DELETED c 5"))...)}
 	runScripts(t, []scripted{{
 		name: "other names", options: ReflectorOptions{UseWatchList: ptr.To(true)}, watches: stream,
-		store: &renamingTape{to: func(p *corev1.Pod) any { return testPod("x-"+p.Name, p.ResourceVersion) }},
+		store: &renamingTape{to: func(p *corev1.Pod) any {
+			return testPod("x-"+p.Name, p.ResourceVersion)
+		}},
 		calls: []string{"replace 9: x-a x-b"},
 	}, {
 		name: "no names", options: ReflectorOptions{UseWatchList: ptr.To(true)}, watches: stream,
@@ -169,9 +199,12 @@ func TestStreamIsClosedAfterAPanic(t *testing.T) {
 func TestSilentStreamIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	runScripts(t, []scripted{{
-		name: "in the log", options: ReflectorOptions{UseWatchList: ptr.To(true)}, lasts: streamWarning * 5 / 2,
-		watches:  []watchAnswer{sends(events("ADDED a 3")...)}, // the first tick has seen an event, the second has not
-		reported: []string{"awaiting the bookmark that ends the initial events"}, requests: []string{"stream"},
+		name: "in the log", options: ReflectorOptions{UseWatchList: ptr.To(true)},
+		lasts: streamWarning * 5 / 2,
+		// the first tick has seen an event, the second has not
+		watches:  []watchAnswer{sends(events("ADDED a 3")...)},
+		reported: []string{"awaiting the bookmark that ends the initial events"},
+		requests: []string{"stream"},
 	}})
 }
 

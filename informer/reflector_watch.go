@@ -52,7 +52,8 @@ func (r *Reflector) resync(ctx context.Context) {
 		if should := r.options.ShouldResync; should == nil || should() {
 			logger.V(4).Info("Forcing resync", "reflector", r.name)
 			if err := r.store.Resync(); err != nil {
-				logger.Info("Warning: resync failed, the objects are listed again", "reflector", r.name, "type", r.typeDescription, "err", err)
+				logger.Info("Warning: resync failed, the objects are listed again", "reflector", r.name, "type",
+					r.typeDescription, "err", err)
 				return
 			}
 		}
@@ -64,7 +65,8 @@ func (r *Reflector) resync(ctx context.Context) {
 // a list can help. w is the first watch if it is not nil; watch stops it.
 func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 	logger := klog.FromContext(ctx)
-	retry := cache.NewRetryWithDeadline(r.options.MaxInternalErrorRetryDuration, time.Minute, apierrors.IsInternalError, r.clock)
+	retry := cache.NewRetryWithDeadline(r.options.MaxInternalErrorRetryDuration, time.Minute,
+		apierrors.IsInternalError, r.clock)
 	for ; ctx.Err() == nil; w = nil {
 		// Some proxies send no headers before the first event, so the time of the request counts.
 		s := session{r: r, w: w, sink: r.store, started: r.clock.Now(), ordered: true}
@@ -74,7 +76,8 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 			var err error
 			s.w, err = r.openWatch(ctx, metav1.ListOptions{ResourceVersion: version})
 			if isUnreachable(err) {
-				logger.V(4).Info("Watch failed, backing off", "reflector", r.name, "type", r.typeDescription, "err", err)
+				logger.V(4).Info("Watch failed, backing off", "reflector", r.name, "type", r.typeDescription,
+					"err", err)
 				r.backOff(ctx)
 				continue
 			}
@@ -97,14 +100,17 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 			logger.V(4).Info("Watch closed", "reflector", r.name, "type", r.typeDescription, "err", err)
 			return nil
 		case apierrors.IsTooManyRequests(err):
-			logger.V(2).Info("Watch returned 429, backing off", "reflector", r.name, "type", r.typeDescription)
+			logger.V(2).Info("Watch returned 429, backing off", "reflector", r.name, "type",
+				r.typeDescription)
 			r.backOff(ctx)
 		case apierrors.IsInternalError(err) && retry.ShouldRetry():
 			// client-go tries again without a wait, and so as fast as the server fails.
-			logger.V(2).Info("Retrying watch after internal error", "reflector", r.name, "type", r.typeDescription, "err", err)
+			logger.V(2).Info("Retrying watch after internal error", "reflector", r.name, "type",
+				r.typeDescription, "err", err)
 			r.backOff(ctx)
 		default:
-			logger.Info("Warning: watch ended with error", "reflector", r.name, "type", r.typeDescription, "err", err)
+			logger.Info("Warning: watch ended with error", "reflector", r.name, "type", r.typeDescription,
+				"err", err)
 			return nil
 		}
 	}
@@ -123,12 +129,15 @@ func (r *Reflector) noteExpired(err error) {
 
 // openWatch begins a watch with the options that all watches share: bookmarks, which a
 // server may ignore, and a random timeout, so that none hangs on a dead server.
-func (r *Reflector) openWatch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+func (r *Reflector) openWatch(ctx context.Context, options metav1.ListOptions) (watch.Interface,
+	error) {
 	least := r.options.MinWatchTimeout.Seconds()
 	seconds := max(1, int64(least+rand.Float64()*least))
 	options.TimeoutSeconds = &seconds
 	options.AllowWatchBookmarks = true
-	w, err := await(ctx, r, func(ctx context.Context) (watch.Interface, error) { return r.lw.WatchWithContext(ctx, options) }, stopWatch)
+	w, err := await(ctx, r, func(ctx context.Context) (watch.Interface, error) {
+		return r.lw.WatchWithContext(ctx, options)
+	}, stopWatch)
 	if err == nil && w == nil {
 		return nil, errors.New("the Watcher returned neither a watch nor an error")
 	}
@@ -205,7 +214,9 @@ func (s *session) run(ctx context.Context) error {
 				return ctx.Err()
 			case <-tick:
 				if seen == s.events {
-					klog.FromContext(ctx).Info("Warning: awaiting the bookmark that ends the initial events", "reflector", s.r.name, "type", s.r.typeDescription, "events", s.events, "since", s.r.clock.Since(s.started))
+					klog.FromContext(ctx).Info("Warning: awaiting the bookmark that ends the initial events",
+						"reflector", s.r.name, "type", s.r.typeDescription, "events", s.events, "since",
+						s.r.clock.Since(s.started))
 				}
 				seen = s.events
 				continue
@@ -235,7 +246,8 @@ func (s *session) closed(ctx context.Context) error {
 	if s.isVeryShort() {
 		return &cache.VeryShortWatchError{Name: s.r.name}
 	}
-	klog.FromContext(ctx).V(4).Info("Watch close", "reflector", s.r.name, "type", s.r.typeDescription, "totalItems", s.events)
+	klog.FromContext(ctx).V(4).Info("Watch close", "reflector", s.r.name, "type", s.r.typeDescription,
+		"totalItems", s.events)
 	return nil
 }
 
@@ -244,21 +256,25 @@ func (s *session) closed(ctx context.Context) error {
 func (s *session) deliver(ctx context.Context, event watch.Event) {
 	r := s.r
 	if r.expectedType != nil && reflect.TypeOf(event.Object) != r.expectedType {
-		utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected watch event object type", "reflector", r.name, "expectedType", r.expectedType, "actualType", reflect.TypeOf(event.Object))
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected watch event object type", "reflector",
+			r.name, "expectedType", r.expectedType, "actualType", reflect.TypeOf(event.Object))
 		return
 	}
 	if r.expectedGVK != nil {
 		if gvk := event.Object.GetObjectKind().GroupVersionKind(); gvk != *r.expectedGVK {
-			utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected watch event object gvk", "reflector", r.name, "expectedGVK", *r.expectedGVK, "actualGVK", gvk)
+			utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected watch event object gvk", "reflector",
+				r.name, "expectedGVK", *r.expectedGVK, "actualGVK", gvk)
 			return
 		}
 	} else if isTable(event.Object) {
-		utilruntime.HandleErrorWithContext(ctx, nil, "Unsupported watch event object gvk", "reflector", r.name, "actualGVK", event.Object.GetObjectKind().GroupVersionKind())
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unsupported watch event object gvk", "reflector",
+			r.name, "actualGVK", event.Object.GetObjectKind().GroupVersionKind())
 		return
 	}
 	m, err := meta.Accessor(event.Object)
 	if err != nil {
-		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event", "reflector", r.name, "event", event)
+		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event", "reflector",
+			r.name, "event", event)
 		return
 	}
 	version := m.GetResourceVersion()
@@ -281,11 +297,13 @@ func (s *session) deliver(ctx context.Context, event watch.Event) {
 	default:
 		// client-go reports it and notes its version all the same. An event that the
 		// store did not get must not count as delivered.
-		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "reflector", r.name, "event", event)
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "reflector", r.name, "event",
+			event)
 		return
 	}
 	if err != nil {
-		utilruntime.HandleErrorWithContext(ctx, err, "The store refused a watch event", "reflector", r.name, "event", event.Type, "object", klog.KObj(m))
+		utilruntime.HandleErrorWithContext(ctx, err, "The store refused a watch event", "reflector",
+			r.name, "event", event.Type, "object", klog.KObj(m))
 	}
 	s.events++
 	s.note(ctx, version)
@@ -299,7 +317,9 @@ func (s *session) note(ctx context.Context, version string) {
 	case version == "":
 		if !s.unversioned {
 			s.unversioned = true
-			klog.FromContext(ctx).Info("Warning: watch event without a resourceVersion, which only fake servers send; the known version stays", "reflector", s.r.name, "type", s.r.typeDescription)
+			klog.FromContext(ctx).Info(
+				"Warning: watch event without a resourceVersion, which only fake servers send; the known "+
+					"version stays", "reflector", s.r.name, "type", s.r.typeDescription)
 		}
 	case !s.ordered:
 	case s.streaming:

@@ -24,7 +24,8 @@ func watchPanics(context.Context) (watch.Interface, error) { panic("boom") }
 
 func unstructuredPod(apiVersion, name, version string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": apiVersion, "kind": "Pod", "metadata": map[string]any{"name": name, "resourceVersion": version},
+		"apiVersion": apiVersion, "kind": "Pod",
+		"metadata": map[string]any{"name": name, "resourceVersion": version},
 	}}
 }
 
@@ -38,16 +39,19 @@ func TestWatch(t *testing.T) {
 	runScripts(t, []scripted{
 		{
 			name:  "every event, in order, and its version",
-			lists: listed, watches: []watchAnswer{sends(events("ADDED b 6", "MODIFIED a 7", "DELETED b 8")...)},
+			lists: listed, watches: []watchAnswer{
+				sends(events("ADDED b 6", "MODIFIED a 7", "DELETED b 8")...)},
 			requests: first, calls: []string{"replace 5: a", "add b", "update a", "delete b"}, version: "8",
 		}, {
 			name:  "a watch that ends regularly is followed by the next, at once",
-			lists: listed, watches: []watchAnswer{ends(events("ADDED b 6")...), ends(events("MODIFIED b 7")...)},
+			lists: listed, watches: []watchAnswer{ends(events("ADDED b 6")...),
+				ends(events("MODIFIED b 7")...)},
 			requests: with("watch 6", "watch 7"), version: "7",
 		}, {
 			name:  "bookmarks advance the version and reach a store that wants them",
 			store: &powerfulTape{},
-			lists: listed, watches: []watchAnswer{ends(append(events("ADDED b 6"), bookmark("8", false))...)},
+			lists: listed, watches: []watchAnswer{
+				ends(append(events("ADDED b 6"), bookmark("8", false))...)},
 			requests: with("watch 8"), version: "8",
 			calls: []string{"replace 5: a", "add b", "version 6", "bookmark 8", "version 8"},
 		}, {
@@ -57,15 +61,19 @@ func TestWatch(t *testing.T) {
 		}, {
 			name:  "an unknown event is reported and does not count as delivered",
 			lists: listed, watches: []watchAnswer{sends(events("RENAMED b 6")...)},
-			requests: first, calls: []string{"replace 5: a"}, version: "5", reported: []string{"Unknown watch event"},
+			requests: first, calls: []string{"replace 5: a"}, version: "5",
+			reported: []string{"Unknown watch event"},
 		}, {
 			name:  "another type is reported and left out",
-			lists: listed, watches: []watchAnswer{sends(watch.Event{Type: watch.Added, Object: &corev1.Node{}}, event("ADDED b 6"))},
-			calls: []string{"replace 5: a", "add b"}, reported: []string{"Unexpected watch event object type"},
+			lists: listed, watches: []watchAnswer{
+				sends(watch.Event{Type: watch.Added, Object: &corev1.Node{}}, event("ADDED b 6"))},
+			calls:    []string{"replace 5: a", "add b"},
+			reported: []string{"Unexpected watch event object type"},
 		}, {
 			name:  "an event without an object",
 			lists: listed, watches: []watchAnswer{sends(watch.Event{Type: watch.Added}, event("ADDED b 6"))},
-			calls: []string{"replace 5: a", "add b"}, reported: []string{"Unexpected watch event object type"},
+			calls:    []string{"replace 5: a", "add b"},
+			reported: []string{"Unexpected watch event object type"},
 		}, {
 			name: "an event without an object, where any type goes", expected: nothingExpected{},
 			lists: listed, watches: []watchAnswer{sends(watch.Event{Type: watch.Added}, event("ADDED b 6"))},
@@ -73,22 +81,27 @@ func TestWatch(t *testing.T) {
 		}, {
 			name: "another kind is reported and left out", expected: unstructuredPod("v1", "", ""),
 			lists: []listAnswer{gives("5", "")}, watches: []watchAnswer{sends(
-				watch.Event{Type: watch.Added, Object: unstructuredPod("v2", "a", "6")}, watch.Event{Type: watch.Added, Object: unstructuredPod("v1", "b", "7")})},
+				watch.Event{Type: watch.Added, Object: unstructuredPod("v2", "a", "6")},
+				watch.Event{Type: watch.Added, Object: unstructuredPod("v1", "b", "7")})},
 			calls: []string{"replace 5: ", "add b"}, reported: []string{"Unexpected watch event object gvk"},
 		}, {
 			name: "a table is reported and left out", expected: &unstructured.Unstructured{},
-			lists: []listAnswer{gives("5", "")}, watches: []watchAnswer{sends(watch.Event{Type: watch.Added, Object: table(false)})},
-			calls: []string{"replace 5: "}, reported: []string{"Unsupported watch event object gvk"}, version: "5",
+			lists:   []listAnswer{gives("5", "")},
+			watches: []watchAnswer{sends(watch.Event{Type: watch.Added, Object: table(false)})},
+			calls:   []string{"replace 5: "}, reported: []string{"Unsupported watch event object gvk"},
+			version: "5",
 		}, {
 			name:  "objects without a version are delivered, the version stays",
 			lists: listed, watches: []watchAnswer{ends(events("ADDED b 6", "MODIFIED b", "DELETED b")...)},
-			requests: with("watch 6"), calls: []string{"replace 5: a", "add b", "update b", "delete b"}, version: "6",
+			requests: with("watch 6"), calls: []string{"replace 5: a", "add b", "update b", "delete b"},
+			version:  "6",
 			reported: []string{"without a resourceVersion"},
 		}, {
 			name:  "a store that refuses events is reported, the others go on",
 			store: &tape{fail: map[string]int{"add": 1, "update": 1, "delete": 1}},
 			lists: listed, watches: []watchAnswer{sends(events("ADDED b 6", "ADDED c 7")...)},
-			calls: []string{"replace 5: a", "add b", "add c"}, version: "7", reported: []string{"The store refused a watch event"},
+			calls: []string{"replace 5: a", "add b", "add c"}, version: "7",
+			reported: []string{"The store refused a watch event"},
 		}, {
 			name:  "gone: listed at the known version, nobody is told",
 			lists: twice, watches: []watchAnswer{sends(event("ADDED b 6"), errorEvent(errGone))},
@@ -96,10 +109,12 @@ func TestWatch(t *testing.T) {
 		}, {
 			name:  "gone on the request itself: the handler is told",
 			lists: twice, watches: []watchAnswer{watchFails(errGone)},
-			requests: with("list 5", "watch 9"), handled: []string{"too old"}, reported: []string{"Watch closed"},
+			requests: with("list 5", "watch 9"), handled: []string{"too old"},
+			reported: []string{"Watch closed"},
 		}, {
 			name:  "an error that nothing is known of: listed again",
-			lists: twice, watches: []watchAnswer{sends(watch.Event{Type: watch.Error, Object: testPod("a", "6")})},
+			lists: twice, watches: []watchAnswer{
+				sends(watch.Event{Type: watch.Error, Object: testPod("a", "6")})},
 			requests: with("list 5", "watch 9"), reported: []string{"Warning: watch ended with error"},
 		}, {
 			name:  "internal error: listed again",
@@ -108,17 +123,21 @@ func TestWatch(t *testing.T) {
 		}, {
 			name:    "internal errors within the time that is allowed for them: watched again",
 			options: ReflectorOptions{MaxInternalErrorRetryDuration: time.Minute},
-			lists:   listed, watches: []watchAnswer{sends(errorEvent(errInternal)), sends(event("ADDED b 6"), errorEvent(errInternal))},
+			lists:   listed, watches: []watchAnswer{sends(errorEvent(errInternal)),
+				sends(event("ADDED b 6"), errorEvent(errInternal))},
 			requests: with("watch 5", "watch 6"), reported: []string{"!Warning"},
 		}, {
 			name:    "internal errors beyond it: listed again",
 			options: ReflectorOptions{MaxInternalErrorRetryDuration: 4 * time.Second},
-			lists:   twice, watches: slices.Repeat([]watchAnswer{sends(errorEvent(errInternal))}, 9), lasts: 20 * time.Second,
+			lists:   twice, watches: slices.Repeat([]watchAnswer{sends(errorEvent(errInternal))}, 9),
+			lasts: 20 * time.Second,
 			// Watches at 0, 1, 3 and 7 s, each fails; a list at 15 s.
-			requests: with("watch 5", "watch 5", "watch 5", "list 5", "watch 9"), reported: []string{"Warning: watch ended with error"},
+			requests: with("watch 5", "watch 5", "watch 5", "list 5", "watch 9"),
+			reported: []string{"Warning: watch ended with error"},
 		}, {
 			name:  "too many requests, at once or later: watched again, not listed",
-			lists: listed, watches: []watchAnswer{watchFails(errBusy), sends(event("ADDED b 6"), errorEvent(errBusy))},
+			lists: listed, watches: []watchAnswer{watchFails(errBusy),
+				sends(event("ADDED b 6"), errorEvent(errBusy))},
 			requests: with("watch 5", "watch 6"),
 		}, {
 			name:  "connection refused: watched again, not listed",
@@ -130,19 +149,24 @@ func TestWatch(t *testing.T) {
 			requests: with("list 5", "watch 9"), reported: []string{"!EOF", "!Failed"},
 		}, {
 			name:  "the connection breaks: in the log",
-			lists: twice, watches: []watchAnswer{watchFails(io.ErrUnexpectedEOF)}, handled: []string{"unexpected EOF"},
-			requests: with("list 5", "watch 9"), reported: []string{"Watch closed with unexpected EOF", "!Failed"},
+			lists: twice, watches: []watchAnswer{watchFails(io.ErrUnexpectedEOF)},
+			handled:  []string{"unexpected EOF"},
+			requests: with("list 5", "watch 9"),
+			reported: []string{"Watch closed with unexpected EOF", "!Failed"},
 		}, {
 			name:  "a wrapped end of a connection: reported, since it may come again and again",
-			lists: twice, watches: []watchAnswer{watchFails(fmt.Errorf("dial: %w", io.EOF))}, handled: []string{"dial: EOF"},
+			lists: twice, watches: []watchAnswer{watchFails(fmt.Errorf("dial: %w", io.EOF))},
+			handled:  []string{"dial: EOF"},
 			requests: with("list 5", "watch 9"), reported: []string{"Failed to watch"},
 		}, {
 			name:  "any other refusal: the handler is told",
-			lists: twice, watches: []watchAnswer{watchFails(errors.New("no route"))}, handled: []string{"no route"},
+			lists: twice, watches: []watchAnswer{watchFails(errors.New("no route"))},
+			handled:  []string{"no route"},
 			requests: with("list 5", "watch 9"), reported: []string{"Failed to watch"},
 		}, {
 			name:  "neither a watch nor an error",
-			lists: twice, watches: []watchAnswer{watchFails(nil)}, handled: []string{"neither a watch nor an error"},
+			lists: twice, watches: []watchAnswer{watchFails(nil)},
+			handled:  []string{"neither a watch nor an error"},
 			requests: with("list 5", "watch 9"),
 		}, {
 			name:  "a very short watch is reported",
@@ -158,7 +182,9 @@ func TestWatch(t *testing.T) {
 			requests: with("watch 6"), reported: []string{"!very short"},
 		}, {
 			name:  "from no version, the additions at the beginning come in no order",
-			lists: []listAnswer{gives("", "", "a")}, watches: []watchAnswer{ends(events("ADDED b 8", "ADDED a 3")...), ends(events("ADDED b 8", "ADDED a 3", "MODIFIED a 9", "ADDED c 10")...)},
+			lists: []listAnswer{gives("", "", "a")},
+			watches: []watchAnswer{ends(events("ADDED b 8", "ADDED a 3")...),
+				ends(events("ADDED b 8", "ADDED a 3", "MODIFIED a 9", "ADDED c 10")...)},
 			requests: []string{"list 0 limit 500", "watch", "watch", "watch 10"}, version: "10",
 		},
 	})
@@ -182,7 +208,8 @@ func TestWatchTimeout(t *testing.T) {
 		}
 		least, most := slices.Min(s.timeouts), slices.Max(s.timeouts)
 		if float64(least) < c.least.Seconds() || float64(most) > c.most.Seconds() {
-			t.Errorf("with %v the timeouts are %d to %d s, want %v to %v", c.minimum, least, most, c.least, c.most)
+			t.Errorf("with %v the timeouts are %d to %d s, want %v to %v", c.minimum, least, most, c.least,
+				c.most)
 		}
 		if c.least < c.most && least == most {
 			t.Errorf("with %v every timeout is %d s", c.minimum, least)
@@ -196,21 +223,33 @@ func TestResync(t *testing.T) {
 	asked := 0
 	runScripts(t, []scripted{
 		{
-			name: "at its period", options: ReflectorOptions{ResyncPeriod: 20 * time.Second}, lasts: 70 * time.Second,
-			lists: []listAnswer{gives("5", "", "a")}, watches: idle, calls: []string{"replace 5: a", "resync", "resync", "resync"},
+			name: "at its period", options: ReflectorOptions{ResyncPeriod: 20 * time.Second},
+			lasts: 70 * time.Second,
+			lists: []listAnswer{gives("5", "", "a")}, watches: idle,
+			calls: []string{"replace 5: a", "resync", "resync", "resync"},
 		}, {
-			name: "never", lists: []listAnswer{gives("5", "", "a")}, watches: idle, lasts: 24 * time.Hour, calls: []string{"replace 5: a"},
+			name: "never", lists: []listAnswer{gives("5", "", "a")}, watches: idle, lasts: 24 * time.Hour,
+			calls: []string{"replace 5: a"},
 		}, {
-			name:    "when it should",
-			options: ReflectorOptions{ResyncPeriod: 20 * time.Second, ShouldResync: func() bool { asked++; return asked == 2 }}, lasts: 70 * time.Second,
-			lists: []listAnswer{gives("5", "", "a")}, watches: idle, calls: []string{"replace 5: a", "resync"},
+			name: "when it should",
+			options: ReflectorOptions{ResyncPeriod: 20 * time.Second, ShouldResync: func() bool {
+				asked++
+				return asked == 2
+			}}, lasts: 70 * time.Second,
+			lists: []listAnswer{gives("5", "", "a")}, watches: idle,
+			calls: []string{"replace 5: a", "resync"},
 		}, {
-			name: "while the server does not answer", options: ReflectorOptions{ResyncPeriod: 20 * time.Second}, lasts: 50 * time.Second,
+			name:    "while the server does not answer",
+			options: ReflectorOptions{ResyncPeriod: 20 * time.Second}, lasts: 50 * time.Second,
 			lists: []listAnswer{gives("5", "", "a")}, calls: []string{"replace 5: a", "resync", "resync"},
 		}, {
-			name: "one that fails leads to a list", options: ReflectorOptions{ResyncPeriod: 50 * time.Second}, store: &tape{fail: map[string]int{"resync": 1}},
-			lists: []listAnswer{gives("5", "", "a"), gives("6", "", "b")}, watches: []watchAnswer{sends(), sends()},
-			requests: []string{"list 0 limit 500", "watch 5", "list 5", "watch 6"}, reported: []string{"Warning: resync failed"},
+			name:     "one that fails leads to a list",
+			options:  ReflectorOptions{ResyncPeriod: 50 * time.Second},
+			store:    &tape{fail: map[string]int{"resync": 1}},
+			lists:    []listAnswer{gives("5", "", "a"), gives("6", "", "b")},
+			watches:  []watchAnswer{sends(), sends()},
+			requests: []string{"list 0 limit 500", "watch 5", "list 5", "watch 6"},
+			reported: []string{"Warning: resync failed"},
 		},
 	})
 }
@@ -225,22 +264,27 @@ func TestStopIsPrompt(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		for name, scripted := range map[string]func(release chan struct{}, late *scriptWatch) *script{
 			"a list that ignores its context": func(release chan struct{}, _ *scriptWatch) *script {
-				return &script{watches: []watchAnswer{watchFails(errInternal)}, lists: []listAnswer{func(ctx context.Context) (_ runtime.Object, _ error) {
-					<-release
-					return gives("5", "", "a")(ctx)
-				}}}
+				return &script{watches: []watchAnswer{watchFails(errInternal)},
+					lists: []listAnswer{func(ctx context.Context) (_ runtime.Object, _ error) {
+						<-release
+						return gives("5", "", "a")(ctx)
+					}}}
 			},
-			"a watch request that ignores its context": func(release chan struct{}, late *scriptWatch) *script {
-				return &script{lists: []listAnswer{gives("5", "", "a")}, watches: []watchAnswer{hangs(release, late)}}
+			"a watch request that ignores its context": func(release chan struct{},
+				late *scriptWatch) *script {
+				return &script{lists: []listAnswer{gives("5", "", "a")},
+					watches: []watchAnswer{hangs(release, late)}}
 			},
 			"a silent watch": func(chan struct{}, *scriptWatch) *script {
 				return &script{lists: []listAnswer{gives("5", "", "a")}, watches: []watchAnswer{sends()}}
 			},
 			"a back-off": func(chan struct{}, *scriptWatch) *script {
-				return &script{lists: slices.Repeat([]listAnswer{listFails(errInternal)}, 99), watches: slices.Repeat([]watchAnswer{watchFails(errInternal)}, 99)}
+				return &script{lists: slices.Repeat([]listAnswer{listFails(errInternal)}, 99),
+					watches: slices.Repeat([]watchAnswer{watchFails(errInternal)}, 99)}
 			},
 			"a back-off of a watch": func(chan struct{}, *scriptWatch) *script {
-				return &script{lists: []listAnswer{gives("5", "", "a")}, watches: slices.Repeat([]watchAnswer{watchFails(errBusy)}, 99)}
+				return &script{lists: []listAnswer{gives("5", "", "a")},
+					watches: slices.Repeat([]watchAnswer{watchFails(errBusy)}, 99)}
 			},
 			"an endless stream of events": func(release chan struct{}, _ *scriptWatch) *script {
 				full := make(chan watch.Event)
@@ -258,9 +302,10 @@ func TestStopIsPrompt(t *testing.T) {
 						}
 					}
 				}()
-				return &script{lists: []listAnswer{gives("5", "", "a")}, watches: []watchAnswer{func(context.Context) (watch.Interface, error) {
-					return &scriptWatch{result: full}, nil
-				}}}
+				return &script{lists: []listAnswer{gives("5", "", "a")},
+					watches: []watchAnswer{func(context.Context) (watch.Interface, error) {
+						return &scriptWatch{result: full}, nil
+					}}}
 			},
 		} {
 			t.Run(fmt.Sprintf("%s, streaming %t", name, streaming), func(t *testing.T) {
@@ -269,8 +314,11 @@ func TestStopIsPrompt(t *testing.T) {
 					release, late := make(chan struct{}), &scriptWatch{result: make(chan watch.Event)}
 					s := scripted(release, late)
 					var handled []error
-					r := NewReflector(s, &corev1.Pod{}, &tape{}, ReflectorOptions{UseWatchList: &streaming, ResyncPeriod: time.Hour,
-						WatchErrorHandler: func(_ context.Context, _ *Reflector, err error) { handled = append(handled, err) }})
+					r := NewReflector(s, &corev1.Pod{}, &tape{},
+						ReflectorOptions{UseWatchList: &streaming, ResyncPeriod: time.Hour,
+							WatchErrorHandler: func(_ context.Context, _ *Reflector, err error) {
+								handled = append(handled, err)
+							}})
 					stop := make(chan struct{})
 					var running sync.WaitGroup
 					running.Go(func() { r.Run(stop) })
@@ -347,15 +395,18 @@ func TestDescriptions(t *testing.T) {
 		{&unstructured.Unstructured{}, "*unstructured.Unstructured"},
 		{unstructuredPod("v1", "", ""), "/v1, Kind=Pod"},
 	} {
-		if got := NewReflector(&script{}, c.expected, &nothing{}, ReflectorOptions{}).TypeDescription(); got != c.want {
+		if got := NewReflector(&script{}, c.expected, &nothing{},
+			ReflectorOptions{}).TypeDescription(); got != c.want {
 			t.Errorf("%T is described as %q, want %q", c.expected, got, c.want)
 		}
 	}
-	r := NewReflector(&script{}, nil, &nothing{}, ReflectorOptions{Name: "mine", TypeDescription: "things", UseWatchList: ptr.To(true)})
+	r := NewReflector(&script{}, nil, &nothing{},
+		ReflectorOptions{Name: "mine", TypeDescription: "things", UseWatchList: ptr.To(true)})
 	if r.Name() != "mine" || r.TypeDescription() != "things" || !r.useWatchList {
 		t.Errorf("the options are not kept: %q, %q, %t", r.Name(), r.TypeDescription(), r.useWatchList)
 	}
-	if name := NewReflector(&script{}, nil, &nothing{}, ReflectorOptions{}).Name(); name == "" || name == "????" {
+	if name := NewReflector(&script{}, nil, &nothing{}, ReflectorOptions{}).Name(); name == "" ||
+		name == "????" {
 		t.Errorf("a reflector without a name is called %q", name)
 	}
 }

@@ -27,7 +27,8 @@ import (
 // Every kind of informer that pages gets over a restart of the server's watch cache: each
 // is answered 410, while the server still lists the version that each knows.
 func TestPagedInformersGetOverACacheRestart(t *testing.T) {
-	server, sources := served(t, 120, 1, synthetic.Fault{Kind: synthetic.FaultCacheRestart, AfterEvents: 20})
+	server, sources := served(t, 120, 1,
+		synthetic.Fault{Kind: synthetic.FaultCacheRestart, AfterEvents: 20})
 	config := server.RESTConfig()
 	config.QPS = -1
 	protobuf := rest.CopyConfig(config)
@@ -39,7 +40,9 @@ func TestPagedInformersGetOverACacheRestart(t *testing.T) {
 
 	changed := make(chan struct{}, 1)
 	notify := cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { wake(changed) }, UpdateFunc: func(_, _ any) { wake(changed) }, DeleteFunc: func(any) { wake(changed) },
+		AddFunc: func(any) {
+			wake(changed)
+		}, UpdateFunc: func(_, _ any) { wake(changed) }, DeleteFunc: func(any) { wake(changed) },
 	}
 	paged := informer.Options{PageSize: 50, UseWatchList: new(bool)}
 	stores := map[string]cache.Store{}
@@ -49,15 +52,20 @@ func TestPagedInformersGetOverACacheRestart(t *testing.T) {
 		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(notify))
 		stores[name] = i.GetStore()
 	}
-	typed := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerOptions(paged))
+	typed := informers.NewSharedInformerFactoryWithOptions(client, 0,
+		informers.WithInformerOptions(paged))
 	share("typed", typed.Core().V1().Pods().Informer())
-	encoded := informers.NewSharedInformerFactoryWithOptions(binary, 0, informers.WithInformerOptions(paged))
+	encoded := informers.NewSharedInformerFactoryWithOptions(binary, 0,
+		informers.WithInformerOptions(paged))
 	share("protobuf", encoded.Core().V1().Pods().Informer())
 	dynamically := dynamicinformer.New(dyn, 0, dynamicinformer.Config{Informer: paged})
 	share("dynamic", dynamically.ForResource(apiserver.Pods).Informer())
-	partial := informer.New(informer.NewListWatch(meta, meta.Resource(apiserver.Pods), nil), &metav1.PartialObjectMetadata{}, paged)
+	partial := informer.New(informer.NewListWatch(meta, meta.Resource(apiserver.Pods), nil),
+		&metav1.PartialObjectMetadata{}, paged)
 	share("metadata", partial)
-	store, controller := informer.NewUnshared(informer.NewListWatch(client, client.CoreV1().Pods(metav1.NamespaceAll), nil), &corev1.Pod{}, notify, paged)
+	store, controller := informer.NewUnshared(
+		informer.NewListWatch(client, client.CoreV1().Pods(metav1.NamespaceAll), nil), &corev1.Pod{},
+		notify, paged)
 	stores["unshared"] = store
 
 	typed.Start(ctx.Done())
@@ -75,7 +83,8 @@ func TestPagedInformersGetOverACacheRestart(t *testing.T) {
 		want := versionsOf(slices.Collect(maps.Values(sources[apiserver.Pods].Snapshot())))
 		for name, store := range stores {
 			if got := versionsOf(store.List()); !maps.Equal(got, want) {
-				return fmt.Sprintf("%s: %d objects, want %d, or their versions differ", name, len(got), len(want))
+				return fmt.Sprintf("%s: %d objects, want %d, or their versions differ", name, len(got),
+					len(want))
 			}
 		}
 		return ""

@@ -92,7 +92,8 @@ func TestAnAnswerIsAllocatedOnce(t *testing.T) {
 	)
 	for i := range 1_000 {
 		chosen := map[bool]string{true: "one", false: "most"}[i == 500]
-		objects = append(objects, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"chosen": chosen}}})
+		objects = append(objects, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"chosen": chosen}}})
 	}
 	allocations := func(value string, want int) float64 {
 		selector := labels.SelectorFromSet(labels.Set{"chosen": value})

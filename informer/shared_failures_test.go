@@ -144,7 +144,8 @@ func TestFailingIndexFunc(t *testing.T) {
 			}
 		}
 		if stored != 43 || len(r.current) != 43 || r.count("") != 43 || !inf.HasSynced() {
-			t.Errorf("%d objects, %d notifications, synced %t; want 43 of each: %s", stored, r.count(""), inf.HasSynced(), r.lines())
+			t.Errorf("%d objects, %d notifications, synced %t; want 43 of each: %s", stored, r.count(""),
+				inf.HasSynced(), r.lines())
 		}
 		if keys := must[[]string](t)(inf.GetIndexer().IndexKeys("fails", "all")); len(keys) != 43 {
 			t.Errorf("%d objects in the index, want 43", len(keys))
@@ -187,13 +188,15 @@ func TestDuplicatesInList(t *testing.T) {
 func TestWatchErrorHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t, 1, synthetic.Fault{Kind: synthetic.FaultListError, Count: 2})
-		inf := informer.New(s, &corev1.Pod{}, informer.Options{ObjectDescription: "the pods", UseWatchList: ptr.To(false)})
+		inf := informer.New(s, &corev1.Pod{},
+			informer.Options{ObjectDescription: "the pods", UseWatchList: ptr.To(false)})
 		var errs []error
 		var descriptions []string
-		err := inf.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-			errs, descriptions = append(errs, err), append(descriptions, r.TypeDescription())
-			cache.DefaultWatchErrorHandler(ctx, r, err)
-		})
+		err := inf.SetWatchErrorHandlerWithContext(
+			func(ctx context.Context, r *cache.Reflector, err error) {
+				errs, descriptions = append(errs, err), append(descriptions, r.TypeDescription())
+				cache.DefaultWatchErrorHandler(ctx, r, err)
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,13 +14,15 @@ import (
 
 // AddEventHandler adds a handler with the informer's resync period; see
 // AddEventHandlerWithOptions.
-func (s *SharedIndexInformer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+func (s *SharedIndexInformer) AddEventHandler(handler cache.ResourceEventHandler) (
+	cache.ResourceEventHandlerRegistration, error) {
 	return s.AddEventHandlerWithOptions(handler, cache.HandlerOptions{})
 }
 
 // AddEventHandlerWithResyncPeriod adds a handler with a resync period of its own, 0 for
 // never; see AddEventHandlerWithOptions.
-func (s *SharedIndexInformer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, resyncPeriod time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+func (s *SharedIndexInformer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler,
+	resyncPeriod time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return s.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resyncPeriod})
 }
 
@@ -35,7 +37,8 @@ func (s *SharedIndexInformer) AddEventHandlerWithResyncPeriod(handler cache.Reso
 //
 // O(objects) if the informer runs: no event is applied to the store meanwhile, but
 // readers go on.
-func (s *SharedIndexInformer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (s *SharedIndexInformer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler,
+	options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
 		return nil, errors.New("adding a handler: it is nil")
 	}
@@ -46,7 +49,8 @@ func (s *SharedIndexInformer) AddEventHandlerWithOptions(handler cache.ResourceE
 	}
 	logger := ptr.Deref(options.Logger, klog.Background())
 	r := newRegistration(handler, s.HasSyncedChecker().Name(), logger, s.options.Clock)
-	r.requested = s.requestedPeriodLocked(logger, ptr.Deref(options.ResyncPeriod, s.options.ResyncPeriod))
+	r.requested = s.requestedPeriodLocked(logger,
+		ptr.Deref(options.ResyncPeriod, s.options.ResyncPeriod))
 	r.period = resyncPeriod(logger, r.requested, s.mu.resyncCheckPeriod)
 	if !s.mu.started {
 		s.processor.add(r)
@@ -71,18 +75,21 @@ func (s *SharedIndexInformer) AddEventHandlerWithOptions(handler cache.ResourceE
 
 // requestedPeriodLocked applies the lower bounds to the period that a handler asks for,
 // and before the start lowers the period of the checks to it.
-func (s *SharedIndexInformer) requestedPeriodLocked(logger klog.Logger, period time.Duration) time.Duration {
+func (s *SharedIndexInformer) requestedPeriodLocked(logger klog.Logger,
+	period time.Duration) time.Duration {
 	if period <= 0 {
 		return period
 	}
 	if period < minimumResyncPeriod {
-		logger.Info("A resync period is below the minimum, which is used", "resyncPeriod", period, "minimum", minimumResyncPeriod)
+		logger.Info("A resync period is below the minimum, which is used", "resyncPeriod", period,
+			"minimum", minimumResyncPeriod)
 		period = minimumResyncPeriod
 	}
 	switch check := s.mu.resyncCheckPeriod; {
 	case period >= check:
 	case s.mu.started:
-		logger.Info("A resync period is shorter than that of the checks of an informer that runs, which is used", "resyncPeriod", period, "resyncCheckPeriod", check)
+		logger.Info("A resync period is shorter than that of the checks of an informer that runs, "+
+			"which is used", "resyncPeriod", period, "resyncCheckPeriod", check)
 		period = check
 	default:
 		s.mu.resyncCheckPeriod = period
@@ -95,7 +102,8 @@ func (s *SharedIndexInformer) requestedPeriodLocked(logger klog.Logger, period t
 // does not wait for a call under way (cache.ShutDownEventHandler does). Removing a handler
 // again, or after the informer was stopped, does nothing. The error is about a handle that
 // no informer of this package has returned.
-func (s *SharedIndexInformer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
+func (s *SharedIndexInformer) RemoveEventHandler(
+	handle cache.ResourceEventHandlerRegistration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.blockDeltas.Lock()

@@ -47,7 +47,8 @@ func TestHandlerSync(t *testing.T) {
 			gate <- struct{}{}
 		}
 		synctest.Wait()
-		if !earlyHandle.HasSynced() || !lateHandle.HasSynced() || !cache.IsDone(lateHandle.HasSyncedChecker()) {
+		if !earlyHandle.HasSynced() || !lateHandle.HasSynced() ||
+			!cache.IsDone(lateHandle.HasSyncedChecker()) {
 			t.Error("not synced after the last object")
 		}
 		equalsSource(t, s, inf.GetStore(), early, late)
@@ -63,7 +64,8 @@ func TestSyncOfNothing(t *testing.T) {
 		inf := newInformer(newSource(t, 0), &corev1.Pod{}, 0, nil)
 		handle := must[cache.ResourceEventHandlerRegistration](t)(inf.AddEventHandler(newRecorder(t)))
 		start(t, inf)
-		if !cache.WaitFor(t.Context(), "", inf.HasSyncedChecker(), handle.HasSyncedChecker()) || !inf.HasSynced() || !handle.HasSynced() {
+		if !cache.WaitFor(t.Context(), "", inf.HasSyncedChecker(), handle.HasSyncedChecker()) ||
+			!inf.HasSynced() || !handle.HasSynced() {
 			t.Error("not synced")
 		}
 	})
@@ -80,18 +82,22 @@ func TestResyncPeriods(t *testing.T) {
 			late    bool
 			resyncs int // of two objects in one minute
 		}{
-			"own":                {options: cache.HandlerOptions{ResyncPeriod: ptr.To(4 * time.Second)}, resyncs: 30},
-			"default":            {resyncs: 10}, // every 10 s, at checks every 4 s
-			"never":              {options: cache.HandlerOptions{ResyncPeriod: ptr.To(time.Duration(0))}},
-			"below zero":         {options: cache.HandlerOptions{ResyncPeriod: ptr.To(-time.Second)}, late: true, resyncs: 30},
-			"late and too short": {options: cache.HandlerOptions{ResyncPeriod: ptr.To(time.Second)}, late: true, resyncs: 30},
+			"own": {options: cache.HandlerOptions{ResyncPeriod: ptr.To(4 * time.Second)},
+				resyncs: 30},
+			"default": {resyncs: 10}, // every 10 s, at checks every 4 s
+			"never":   {options: cache.HandlerOptions{ResyncPeriod: ptr.To(time.Duration(0))}},
+			"below zero": {options: cache.HandlerOptions{ResyncPeriod: ptr.To(-time.Second)},
+				late: true, resyncs: 30},
+			"late and too short": {options: cache.HandlerOptions{ResyncPeriod: ptr.To(time.Second)},
+				late: true, resyncs: 30},
 		}
 		recorders := map[string]*recorder{}
 		add := func(late bool) {
 			for name, c := range cases {
 				if c.late == late {
 					recorders[name] = newRecorder(t)
-					must[cache.ResourceEventHandlerRegistration](t)(inf.AddEventHandlerWithOptions(recorders[name], c.options))
+					must[cache.ResourceEventHandlerRegistration](t)(
+						inf.AddEventHandlerWithOptions(recorders[name], c.options))
 				}
 			}
 		}
@@ -117,7 +123,8 @@ func TestNoResyncs(t *testing.T) {
 		start(t, inf)
 		synctest.Wait()
 		r := newRecorder(t)
-		must[cache.ResourceEventHandlerRegistration](t)(inf.AddEventHandlerWithResyncPeriod(r, 2*time.Second))
+		must[cache.ResourceEventHandlerRegistration](t)(
+			inf.AddEventHandlerWithResyncPeriod(r, 2*time.Second))
 		time.Sleep(time.Minute)
 		if n := r.count("resync "); n != 0 {
 			t.Errorf("%d resyncs", n)

@@ -42,7 +42,8 @@ type SharedIndexInformer struct {
 	indexer   *indexer.Indexer
 	content   content
 	processor processor
-	synced    chan struct{} // closed once the initial list is in the store and in the handlers' buffers
+	// closed once the initial list is in the store and in the handlers' buffers
+	synced chan struct{}
 
 	// blockDeltas is held while deltas are applied to the store and distributed, and
 	// while a handler is added or removed. So a new handler gets the store's objects and
@@ -65,13 +66,17 @@ var _ cache.SharedIndexInformer = (*SharedIndexInformer)(nil)
 // New returns an informer that has not been started. exampleObject is of the objects'
 // type: the Reflector drops objects of another type. For an *unstructured.Unstructured with
 // a kind it also drops watch events of another kind.
-func New(lw cache.ListerWatcher, exampleObject runtime.Object, options Options) *SharedIndexInformer {
+func New(lw cache.ListerWatcher, exampleObject runtime.Object,
+	options Options) *SharedIndexInformer {
 	options = options.withDefaults(exampleObject)
-	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, name: callsite.Name(), options: options, synced: make(chan struct{})}
+	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, name: callsite.Name(),
+		options: options, synced: make(chan struct{})}
 	store := indexer.Complete(options.NewStore(options.Indexers))
-	s.indexer = indexer.New(options.KeyFunc, store, indexer.Options{WrapIndexers: options.failures.around})
+	s.indexer = indexer.New(options.KeyFunc, store,
+		indexer.Options{WrapIndexers: options.failures.around})
 	s.processor.clock = options.Clock
-	s.content = content{keyFunc: options.KeyFunc, store: store, failures: options.failures, publish: s.processor.distribute, detector: options.MutationDetector,
+	s.content = content{keyFunc: options.KeyFunc, store: store, failures: options.failures,
+		publish: s.processor.distribute, detector: options.MutationDetector,
 		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider)}
 	if options.MutationDetector == noDetector {
 		s.content.detector = nil
@@ -94,7 +99,8 @@ func (s *SharedIndexInformer) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	c := s.start(ctx)
 	if c == nil {
-		utilruntime.HandleErrorWithContext(ctx, nil, "An informer was run a second time: it runs once, and goes on as it is", "type", s.description())
+		utilruntime.HandleErrorWithContext(ctx, nil,
+			"An informer was run a second time: it runs once, and goes on as it is", "type", s.description())
 		return
 	}
 
@@ -139,8 +145,9 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 		MinWatchTimeout:   s.options.MinWatchTimeout,
 		PageSize:          s.options.PageSize,
 		UseWatchList:      s.options.UseWatchList,
-		WatchErrorHandler: WatchErrorHandlerOf(s.mu.watchErrorHandler, s.lw, s.objectType, s.options.ObjectDescription),
-		Clock:             s.options.Clock,
+		WatchErrorHandler: WatchErrorHandlerOf(s.mu.watchErrorHandler, s.lw, s.objectType,
+			s.options.ObjectDescription),
+		Clock: s.options.Clock,
 
 		Identifier:              s.options.Identifier,
 		InformerMetricsProvider: s.options.InformerMetricsProvider,
@@ -159,7 +166,8 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 // with the name and type of the one that failed, which its methods return. No client-go
 // Reflector can stand for a Reflector of this package. The other arguments are those of the
 // Config.
-func WatchErrorHandlerOf(handler cache.WatchErrorHandlerWithContext, lw cache.ListerWatcher, objectType runtime.Object, description string) func(context.Context, *Reflector, error) {
+func WatchErrorHandlerOf(handler cache.WatchErrorHandlerWithContext, lw cache.ListerWatcher,
+	objectType runtime.Object, description string) func(context.Context, *Reflector, error) {
 	if handler == nil {
 		return nil
 	}
@@ -250,11 +258,14 @@ func (s *SharedIndexInformer) SetWatchErrorHandler(handler cache.WatchErrorHandl
 	if handler == nil {
 		return s.SetWatchErrorHandlerWithContext(nil)
 	}
-	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
+	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) {
+		handler(r, err)
+	})
 }
 
 // SetWatchErrorHandlerWithContext is SetWatchErrorHandler for a handler with a context.
-func (s *SharedIndexInformer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
+func (s *SharedIndexInformer) SetWatchErrorHandlerWithContext(
+	handler cache.WatchErrorHandlerWithContext) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.started {

@@ -43,7 +43,8 @@ func TestFollowsTheSource(t *testing.T) {
 			synthetic.Fault{Kind: synthetic.FaultClose, AfterEvents: 20, EveryEvents: 60},
 			synthetic.Fault{Kind: synthetic.FaultGone, AfterEvents: 50, EveryEvents: 90},
 			synthetic.Fault{Kind: synthetic.FaultListError, AfterEvents: 1})
-		inf := newInformer(s, &corev1.Pod{}, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		inf := newInformer(s, &corev1.Pod{}, 0,
+			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		recorders := []*recorder{newRecorder(t)}
 		must[cache.ResourceEventHandlerRegistration](t)(inf.AddEventHandler(recorders[0]))
 		stop := start(t, inf)
@@ -87,7 +88,8 @@ func TestMissedDeletion(t *testing.T) {
 		must[any](t)(s.Delete(key)) // the event before which the history is forgotten
 		waitInBubble()
 		equalsSource(t, s, inf.GetStore(), r)
-		if r.count("initial ") != 4 || r.count("tombstone "+key) != 1 || r.count("resync ") != 3 || r.count("") != 8 {
+		if r.count("initial ") != 4 || r.count("tombstone "+key) != 1 || r.count("resync ") != 3 ||
+			r.count("") != 8 {
 			t.Errorf("notifications: %s", r.lines())
 		}
 	})
@@ -117,9 +119,10 @@ func TestTransform(t *testing.T) {
 				bad.Add(1)
 			}
 		}
-		must[cache.ResourceEventHandlerRegistration](t)(inf.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: check, DeleteFunc: check, UpdateFunc: func(old, obj any) { check(old); check(obj) },
-		}))
+		must[cache.ResourceEventHandlerRegistration](t)(
+			inf.AddEventHandler(cache.ResourceEventHandlerFuncs{
+				AddFunc: check, DeleteFunc: check, UpdateFunc: func(old, obj any) { check(old); check(obj) },
+			}))
 		start(t, inf)
 		synctest.Wait()
 		must[any](t)(s.Create(pod("ns/a")))
@@ -140,8 +143,11 @@ func TestRules(t *testing.T) {
 	eachInformer(t, func(t *testing.T, newInformer contract.NewInformer) {
 		s := newSource(t, 3)
 		inf := newInformer(s, &corev1.Pod{}, 0, cache.Indexers{})
-		byName := cache.Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil }}
-		if err := inf.AddIndexers(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}); err != nil {
+		byName := cache.Indexers{"name": func(obj any) ([]string, error) {
+			return []string{obj.(*corev1.Pod).Name}, nil
+		}}
+		if err := inf.AddIndexers(
+			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}); err != nil {
 			t.Fatal(err)
 		}
 		if err := inf.SetWatchErrorHandler(func(*cache.Reflector, error) {}); err != nil {
@@ -161,7 +167,8 @@ func TestRules(t *testing.T) {
 		if got := must[[]any](t)(inf.GetIndexer().ByIndex("name", "pod-000001")); len(got) != 1 {
 			t.Errorf("the new index gives %v", got)
 		}
-		if inf.SetTransform(nil) == nil || inf.SetWatchErrorHandler(nil) == nil || inf.SetWatchErrorHandlerWithContext(nil) == nil {
+		if inf.SetTransform(nil) == nil || inf.SetWatchErrorHandler(nil) == nil ||
+			inf.SetWatchErrorHandlerWithContext(nil) == nil {
 			t.Error("set after the start")
 		}
 		if c := inf.GetController(); !c.HasSynced() || !cache.IsDone(c.HasSyncedChecker()) {
@@ -185,14 +192,19 @@ func TestRules(t *testing.T) {
 func TestTypedInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t, 2)
-		inf := cache.NewTypedSharedIndexInformer[*corev1.Pod](informer.NewSharedIndexInformer(s, &corev1.Pod{}, 0, nil))
-		if err := inf.AddTypedIndexers(cache.TypedIndexers[*corev1.Pod]{"name": func(p *corev1.Pod) ([]string, error) { return []string{p.Name}, nil }}); err != nil {
+		inf := cache.NewTypedSharedIndexInformer[*corev1.Pod](
+			informer.NewSharedIndexInformer(s, &corev1.Pod{}, 0, nil))
+		if err := inf.AddTypedIndexers(
+			cache.TypedIndexers[*corev1.Pod]{"name": func(p *corev1.Pod) ([]string, error) {
+				return []string{p.Name}, nil
+			}}); err != nil {
 			t.Fatal(err)
 		}
 		var added atomic.Int64
-		must[cache.ResourceEventHandlerRegistration](t)(inf.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*corev1.Pod]{
-			AddFunc: func(*corev1.Pod) { added.Add(1) },
-		}))
+		must[cache.ResourceEventHandlerRegistration](t)(
+			inf.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*corev1.Pod]{
+				AddFunc: func(*corev1.Pod) { added.Add(1) },
+			}))
 		start(t, inf)
 		synctest.Wait()
 		got, err := inf.GetTypedIndexer().ByTypedIndex("name", "pod-000001")
@@ -204,13 +216,17 @@ func TestTypedInformer(t *testing.T) {
 
 // TestBookmark: the store's resource version follows bookmarks, though nothing changes.
 func TestBookmark(t *testing.T) {
-	for name, newInformer := range map[string]contract.NewInformer{"client-go": cache.NewSharedIndexInformer, "ours": informer.NewSharedIndexInformer} {
+	for name, newInformer := range map[string]contract.NewInformer{
+		"client-go": cache.NewSharedIndexInformer, "ours": informer.NewSharedIndexInformer} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := watch.NewFake()
 				inf := newInformer(listWatch{&cache.ListWatch{
-					ListWithContextFunc:  listFunc(&corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}),
-					WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return w, nil },
+					ListWithContextFunc: listFunc(
+						&corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}),
+					WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+						return w, nil
+					},
 				}}, &corev1.Pod{}, 0, nil)
 				start(t, inf)
 				synctest.Wait()

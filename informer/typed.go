@@ -21,7 +21,8 @@ type TypedSharedIndexInformer[T Object] struct {
 
 // NewTyped returns an informer like [New] with T's types; exampleObject is an
 // empty object of the type that is watched.
-func NewTyped[T Object](lw cache.ListerWatcher, exampleObject T, options Options) *TypedSharedIndexInformer[T] {
+func NewTyped[T Object](lw cache.ListerWatcher, exampleObject T,
+	options Options) *TypedSharedIndexInformer[T] {
 	return Typed[T](New(lw, exampleObject, options))
 }
 

@@ -22,7 +22,8 @@ func TestOf(t *testing.T) {
 	raw := informer.New(&cache.ListWatch{}, &corev1.Pod{}, informer.Options{})
 	theirs := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
 	for name, i := range map[string]cache.SharedInformer{
-		"itself": raw, "client-go's typed": cache.NewTypedSharedIndexInformer[*corev1.Pod](raw), "typed": informer.Typed[*corev1.Pod](raw),
+		"itself": raw, "client-go's typed": cache.NewTypedSharedIndexInformer[*corev1.Pod](raw),
+		"typed":       informer.Typed[*corev1.Pod](raw),
 		"typed twice": informer.Typed[*corev1.Pod](informer.Typed[*corev1.Pod](raw)),
 	} {
 		if got, ok := informer.Of(i); !ok || got != raw {
@@ -30,7 +31,10 @@ func TestOf(t *testing.T) {
 		}
 	}
 	for name, i := range map[string]cache.SharedInformer{
-		"none": nil, "client-go's": theirs, "client-go's, typed": informer.Typed[*corev1.Pod](theirs), "an empty wrapper": struct{ cache.SharedInformer }{},
+		"none": nil, "client-go's": theirs, "client-go's, typed": informer.Typed[*corev1.Pod](theirs),
+		"an empty wrapper": struct {
+			cache.SharedInformer
+		}{},
 	} {
 		if got, ok := informer.Of(i); ok || got != nil {
 			t.Errorf("%s: %v, %v", name, got, ok)
@@ -41,31 +45,39 @@ func TestOf(t *testing.T) {
 // Nothing below asserts a type: handlers, indexes and listers take and return *corev1.Pod.
 // Over our informer and over client-go's the outcome is the same.
 func TestTypedSharedIndexInformer(t *testing.T) {
-	for whose, typed := range map[string]func(cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod]{
+	for whose, typed := range map[string]func(
+		cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod]{
 		"ours": func(lw cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod] {
 			return informer.NewTyped(lw, &corev1.Pod{}, informer.Options{})
 		},
 		"client-go": func(lw cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod] {
-			return informer.Typed[*corev1.Pod](cache.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, cache.Indexers{}))
+			return informer.Typed[*corev1.Pod](
+				cache.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, cache.Indexers{}))
 		},
 	} {
 		t.Run(whose, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				source := synthetic.NewSource([]runtime.Object{labelled("a", "1", "web")}, synthetic.SourceOptions{})
+				source := synthetic.NewSource([]runtime.Object{labelled("a", "1", "web")},
+					synthetic.SourceOptions{})
 				defer source.Stop()
 				pods := typed(source)
 				var told []string
 				_, err := pods.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*corev1.Pod]{
-					AddFunc:    func(pod *corev1.Pod) { told = append(told, "add "+pod.Name) },
-					UpdateFunc: func(old, pod *corev1.Pod) { told = append(told, old.Labels["app"]+" "+pod.Labels["app"]) },
-					DeleteFunc: func(pod cache.DeletedObject[*corev1.Pod]) { told = append(told, "delete "+pod.GetKey()) },
+					AddFunc: func(pod *corev1.Pod) { told = append(told, "add "+pod.Name) },
+					UpdateFunc: func(old, pod *corev1.Pod) {
+						told = append(told, old.Labels["app"]+" "+pod.Labels["app"])
+					},
+					DeleteFunc: func(pod cache.DeletedObject[*corev1.Pod]) {
+						told = append(told, "delete "+pod.GetKey())
+					},
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := pods.AddTypedIndexers(cache.TypedIndexers[*corev1.Pod]{"app": func(pod *corev1.Pod) ([]string, error) {
-					return []string{pod.Labels["app"]}, nil
-				}}); err != nil {
+				if err := pods.AddTypedIndexers(
+					cache.TypedIndexers[*corev1.Pod]{"app": func(pod *corev1.Pod) ([]string, error) {
+						return []string{pod.Labels["app"]}, nil
+					}}); err != nil {
 					t.Fatal(err)
 				}
 				ctx, cancel := context.WithCancel(t.Context())

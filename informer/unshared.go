@@ -24,18 +24,22 @@ import (
 // is false; then the next call follows.
 //
 // Of the options, MutationDetector is not used.
-func NewUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler cache.ResourceEventHandler, options Options) (cache.Indexer, *Controller) {
+func NewUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
+	handler cache.ResourceEventHandler, options Options) (cache.Indexer, *Controller) {
 	return newUnshared(lw, exampleObject, handler, options, klog.Background())
 }
 
-func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler cache.ResourceEventHandler, options Options, logger klog.Logger) (cache.Indexer, *Controller) {
+func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
+	handler cache.ResourceEventHandler, options Options, logger klog.Logger) (cache.Indexer,
+	*Controller) {
 	if handler == nil {
 		handler = cache.ResourceEventHandlerFuncs{}
 	}
 	options.MutationDetector = noDetector
 	options = options.withDefaults(exampleObject)
 	store := indexer.Complete(options.NewStore(options.Indexers))
-	client := indexer.New(options.KeyFunc, store, indexer.Options{WrapIndexers: options.failures.around})
+	client := indexer.New(options.KeyFunc, store,
+		indexer.Options{WrapIndexers: options.failures.around})
 	c := &content{
 		keyFunc: options.KeyFunc, store: store, failures: options.failures, logger: logger,
 		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider),
@@ -46,7 +50,8 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler c
 		},
 	}
 	return client, NewController(Config{
-		FIFO:              options.NewFIFO(contract.FIFOConfig{KeyFunc: options.KeyFunc, KnownObjects: client}),
+		FIFO: options.NewFIFO(
+			contract.FIFOConfig{KeyFunc: options.KeyFunc, KnownObjects: client}),
 		ListerWatcher:     lw,
 		Process:           c.process,
 		ProcessBatch:      c.processBatch,
@@ -57,8 +62,9 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler c
 		MinWatchTimeout:   options.MinWatchTimeout,
 		PageSize:          options.PageSize,
 		UseWatchList:      options.UseWatchList,
-		WatchErrorHandler: WatchErrorHandlerOf(options.WatchErrorHandler, lw, exampleObject, options.ObjectDescription),
-		Clock:             options.Clock,
+		WatchErrorHandler: WatchErrorHandlerOf(options.WatchErrorHandler, lw, exampleObject,
+			options.ObjectDescription),
+		Clock: options.Clock,
 
 		Identifier:              options.Identifier,
 		InformerMetricsProvider: options.InformerMetricsProvider,
@@ -105,25 +111,33 @@ func newIndexerInformer(options cache.InformerOptions) (cache.Indexer, cache.Con
 // [NewUnshared]. The handler gets the objects again every resyncPeriod, if that is not 0.
 // Client-go deprecates its function of this name for [NewInformerWithOptions], and so the
 // three functions below.
-func NewInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, handler cache.ResourceEventHandler) (cache.Store, cache.Controller) {
+func NewInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration,
+	handler cache.ResourceEventHandler) (cache.Store, cache.Controller) {
 	return NewTransformingIndexerInformer(lw, exampleObject, resyncPeriod, handler, nil, nil)
 }
 
 // NewIndexerInformer is [NewInformer] with indexers.
-func NewIndexerInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, handler cache.ResourceEventHandler, indexers cache.Indexers) (cache.Indexer, cache.Controller) {
+func NewIndexerInformer(lw cache.ListerWatcher, exampleObject runtime.Object,
+	resyncPeriod time.Duration, handler cache.ResourceEventHandler,
+	indexers cache.Indexers) (cache.Indexer, cache.Controller) {
 	return NewTransformingIndexerInformer(lw, exampleObject, resyncPeriod, handler, indexers, nil)
 }
 
 // NewTransformingInformer is [NewInformer] with objects changed by transform before the
 // store and the handler get them.
-func NewTransformingInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, handler cache.ResourceEventHandler, transform cache.TransformFunc) (cache.Store, cache.Controller) {
+func NewTransformingInformer(lw cache.ListerWatcher, exampleObject runtime.Object,
+	resyncPeriod time.Duration, handler cache.ResourceEventHandler,
+	transform cache.TransformFunc) (cache.Store, cache.Controller) {
 	return NewTransformingIndexerInformer(lw, exampleObject, resyncPeriod, handler, nil, transform)
 }
 
 // NewTransformingIndexerInformer is [NewIndexerInformer] with objects changed by transform
 // before the store and the handler get them.
-func NewTransformingIndexerInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, handler cache.ResourceEventHandler, indexers cache.Indexers, transform cache.TransformFunc) (cache.Indexer, cache.Controller) {
+func NewTransformingIndexerInformer(lw cache.ListerWatcher, exampleObject runtime.Object,
+	resyncPeriod time.Duration, handler cache.ResourceEventHandler, indexers cache.Indexers,
+	transform cache.TransformFunc) (cache.Indexer, cache.Controller) {
 	return newIndexerInformer(cache.InformerOptions{
-		ListerWatcher: lw, ObjectType: exampleObject, ResyncPeriod: resyncPeriod, Handler: handler, Indexers: indexers, Transform: transform,
+		ListerWatcher: lw, ObjectType: exampleObject, ResyncPeriod: resyncPeriod, Handler: handler,
+		Indexers: indexers, Transform: transform,
 	})
 }

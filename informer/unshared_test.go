@@ -39,7 +39,9 @@ func (c *toldCalls) tell(format string, args ...any) {
 	c.told = append(c.told, what)
 }
 
-func (c *toldCalls) OnAdd(obj any, initial bool) { c.tell("add %s %v", synthetic.Key(obj), initial) }
+func (c *toldCalls) OnAdd(obj any, initial bool) {
+	c.tell("add %s %v", synthetic.Key(obj), initial)
+}
 func (c *toldCalls) OnUpdate(old, obj any) {
 	o, n := old.(*corev1.Pod), obj.(*corev1.Pod)
 	c.tell("update %s %s-%s", synthetic.Key(obj), o.Labels["app"], n.Labels["app"])
@@ -60,15 +62,22 @@ func (c *toldCalls) take() []string {
 
 // each has client-go's constructors and ours, called alike.
 var each = map[string]struct {
-	plain               func(cache.ListerWatcher, runtime.Object, time.Duration, cache.ResourceEventHandler) (cache.Store, cache.Controller)
-	indexer             func(cache.ListerWatcher, runtime.Object, time.Duration, cache.ResourceEventHandler, cache.Indexers) (cache.Indexer, cache.Controller)
-	transforming        func(cache.ListerWatcher, runtime.Object, time.Duration, cache.ResourceEventHandler, cache.TransformFunc) (cache.Store, cache.Controller)
-	transformingIndexer func(cache.ListerWatcher, runtime.Object, time.Duration, cache.ResourceEventHandler, cache.Indexers, cache.TransformFunc) (cache.Indexer, cache.Controller)
-	withOptions         func(cache.InformerOptions) (cache.Store, cache.Controller)
+	plain func(cache.ListerWatcher, runtime.Object, time.Duration,
+		cache.ResourceEventHandler) (cache.Store, cache.Controller)
+	indexer func(cache.ListerWatcher, runtime.Object, time.Duration,
+		cache.ResourceEventHandler, cache.Indexers) (cache.Indexer, cache.Controller)
+	transforming func(cache.ListerWatcher, runtime.Object, time.Duration,
+		cache.ResourceEventHandler, cache.TransformFunc) (cache.Store, cache.Controller)
+	transformingIndexer func(cache.ListerWatcher, runtime.Object, time.Duration,
+		cache.ResourceEventHandler, cache.Indexers, cache.TransformFunc) (cache.Indexer, cache.Controller)
+	withOptions func(cache.InformerOptions) (cache.Store, cache.Controller)
 }{
 	//lint:ignore SA1019 what client-go deprecates must go on working
-	"client-go": {cache.NewInformer, cache.NewIndexerInformer, cache.NewTransformingInformer, cache.NewTransformingIndexerInformer, cache.NewInformerWithOptions}, //nolint:staticcheck // as above
-	"ours":      {informer.NewInformer, informer.NewIndexerInformer, informer.NewTransformingInformer, informer.NewTransformingIndexerInformer, informer.NewInformerWithOptions},
+	"client-go": {cache.NewInformer, cache.NewIndexerInformer, cache.NewTransformingInformer,
+		cache.NewTransformingIndexerInformer, cache.NewInformerWithOptions},
+	//nolint:staticcheck // as above
+	"ours": {informer.NewInformer, informer.NewIndexerInformer, informer.NewTransformingInformer,
+		informer.NewTransformingIndexerInformer, informer.NewInformerWithOptions},
 }
 
 // shout changes a pod's label. It is idempotent, because a streaming list goes through it
@@ -85,13 +94,16 @@ func shout(obj any) (any, error) {
 // The same history through each constructor, client-go's beside ours: the handler is
 // told the same, the store and its indexes hold the same.
 func TestUnsharedInformersDoAsClientGos(t *testing.T) {
-	byApp := cache.Indexers{"app": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Labels["app"]}, nil }}
+	byApp := cache.Indexers{"app": func(obj any) ([]string, error) {
+		return []string{obj.(*corev1.Pod).Labels["app"]}, nil
+	}}
 	kinds := []string{"plain", "indexer", "transforming", "transformingIndexer", "withOptions"}
 	for whose, functions := range each {
 		for _, kind := range kinds {
 			t.Run(whose+"/"+kind, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					source := synthetic.NewSource([]runtime.Object{labelled("a", "1", "web")}, synthetic.SourceOptions{})
+					source := synthetic.NewSource([]runtime.Object{labelled("a", "1", "web")},
+						synthetic.SourceOptions{})
 					defer source.Stop()
 					told := &toldCalls{}
 					const resync = 10 * time.Minute
@@ -108,11 +120,13 @@ func TestUnsharedInformersDoAsClientGos(t *testing.T) {
 						store, controller = functions.transforming(source, &corev1.Pod{}, resync, told, shout)
 						mark = "!"
 					case "transformingIndexer":
-						indexed, controller = functions.transformingIndexer(source, &corev1.Pod{}, resync, told, byApp, shout)
+						indexed, controller = functions.transformingIndexer(source, &corev1.Pod{}, resync, told,
+							byApp, shout)
 						mark = "!"
 					case "withOptions":
 						store, controller = functions.withOptions(cache.InformerOptions{
-							ListerWatcher: source, ObjectType: &corev1.Pod{}, ResyncPeriod: resync, Handler: told, Indexers: byApp, Transform: shout})
+							ListerWatcher: source, ObjectType: &corev1.Pod{}, ResyncPeriod: resync, Handler: told,
+							Indexers: byApp, Transform: shout})
 						indexed, mark = store.(cache.Indexer), "!"
 					}
 					if indexed != nil {
@@ -144,12 +158,15 @@ func TestUnsharedInformersDoAsClientGos(t *testing.T) {
 						t.Errorf("the store holds %q", keys)
 					}
 					if indexed != nil {
-						if found := must[[]string](t)(indexed.IndexKeys("app", "api"+mark)); !slices.Equal(found, []string{"a/1"}) {
+						if found := must[[]string](t)(indexed.IndexKeys("app", "api"+mark)); !slices.Equal(found,
+							[]string{"a/1"}) {
 							t.Errorf("the index gives %q", found)
 						}
 					}
-					if !controller.HasSynced() || controller.LastSyncResourceVersion() != source.ResourceVersion() {
-						t.Errorf("synced %v at version %s of %s", controller.HasSynced(), controller.LastSyncResourceVersion(), source.ResourceVersion())
+					if !controller.HasSynced() ||
+						controller.LastSyncResourceVersion() != source.ResourceVersion() {
+						t.Errorf("synced %v at version %s of %s", controller.HasSynced(),
+							controller.LastSyncResourceVersion(), source.ResourceVersion())
 					}
 					time.Sleep(resync + time.Second)
 					want("a resync", "update a/1 api"+mark+"-api"+mark)
@@ -164,7 +181,8 @@ func TestUnsharedInformersDoAsClientGos(t *testing.T) {
 // The store, the FIFO and the key function can be chosen.
 func TestUnsharedOverChosenParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := synthetic.NewSource([]runtime.Object{labelled("a", "1", "web")}, synthetic.SourceOptions{})
+		source := synthetic.NewSource([]runtime.Object{labelled("a", "1", "web")},
+			synthetic.SourceOptions{})
 		defer source.Stop()
 		told := &toldCalls{}
 		stores, fifos := 0, 0
@@ -195,7 +213,9 @@ func TestAnUnsharedHandlerThatPanics(t *testing.T) {
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
 	defer func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = really, handlers }()
 	synctest.Test(t, func(t *testing.T) {
-		source := synthetic.NewSource([]runtime.Object{labelled("a", "1", "x"), labelled("a", "2", "x"), labelled("a", "3", "x")}, synthetic.SourceOptions{})
+		source := synthetic.NewSource(
+			[]runtime.Object{labelled("a", "1", "x"), labelled("a", "2", "x"), labelled("a", "3", "x")},
+			synthetic.SourceOptions{})
 		defer source.Stop()
 		told := &toldCalls{on: func(what string) {
 			if what == "add a/2 true" {

@@ -13,7 +13,9 @@ import (
 
 // ErrTraceTooLarge means that reading a file would allocate more than its size allows:
 // TraceMemoryMultiple bytes for each byte of the file, plus TraceMemoryFloor.
-var ErrTraceTooLarge = errors.New("reading it would take too much memory: unpack it first if it is compressed by gzip, or record it again with this benchrun")
+var ErrTraceTooLarge = errors.New(
+	"reading it would take too much memory: unpack it first if it is compressed by gzip, or record " +
+		"it again with this benchrun")
 
 // The memory that reading a file may allocate. A decoded recording takes some hundred times
 // the memory of its file, because of compression and maps. TraceWriter compresses less
@@ -36,7 +38,9 @@ func newBudget(file io.Reader) *budget { return &budget{file: &countingReader{in
 func (b *budget) charge(bytes int64) error {
 	b.used += bytes
 	if limit := b.limit(); b.used > limit {
-		return fmt.Errorf("more than %s for the %s read so far (%d times that, and %s): %w", humanize.IBytes(uint64(limit)), humanize.IBytes(uint64(b.file.n)), TraceMemoryMultiple, humanize.IBytes(TraceMemoryFloor), ErrTraceTooLarge)
+		return fmt.Errorf("more than %s for the %s read so far (%d times that, and %s): %w",
+			humanize.IBytes(uint64(limit)), humanize.IBytes(uint64(b.file.n)), TraceMemoryMultiple,
+			humanize.IBytes(TraceMemoryFloor), ErrTraceTooLarge)
 	}
 	return nil
 }
@@ -115,7 +119,9 @@ var gzipMagic = []byte{0x1f, 0x8b}
 
 // packers are the first bytes of files in unsupported packed formats, and the names of the
 // formats.
-var packers = map[string]string{"PK\x03\x04": "a zip archive", "\x28\xb5\x2f\xfd": "compressed by zstd", "BZh": "compressed by bzip2", "\xfd7zXZ": "compressed by xz"}
+var packers = map[string]string{"PK\x03\x04": "a zip archive",
+	"\x28\xb5\x2f\xfd": "compressed by zstd", "BZh": "compressed by bzip2",
+	"\xfd7zXZ": "compressed by xz"}
 
 // packedBy returns the kind of a packed file by its first bytes, or "".
 func packedBy(begin []byte) string {

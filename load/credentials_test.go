@@ -33,7 +33,8 @@ func TestOldTracesLoseTheirCredentials(t *testing.T) {
 	t.Parallel()
 	const source = "recorded from https://admin:s3cret@10.0.0.1:6443"
 	var blocks, pods bytes.Buffer
-	w, err := NewTraceWriter(&blocks, TraceHeader{Source: source, Resources: []TraceResource{podsResource}})
+	w, err := NewTraceWriter(&blocks,
+		TraceHeader{Source: source, Resources: []TraceResource{podsResource}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func TestOldTracesLoseTheirCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	zip := gzip.NewWriter(&pods)
-	head := fmt.Sprintf(`{"format":"informerbench-trace","version":1,"source":%q,"seed":1,"compress":1}`+"\n", source)
+	head := fmt.Sprintf(
+		`{"format":"informerbench-trace","version":1,"source":%q,"seed":1,"compress":1}`+"\n", source)
 	sum := sha256.Sum256([]byte(head))
 	fmt.Fprintf(zip, `%s{"events":0,"sha256":%q}`+"\n", head, hex.EncodeToString(sum[:]))
 	if err := zip.Close(); err != nil {

@@ -98,8 +98,10 @@ func (c *podChecker) check(e PodEvent, pod func(int) TracePod) error {
 		return fmt.Errorf("it is at %v, before its predecessor at %v", e.At, c.last)
 	case (e.Node != "") != (e.Type == TraceScheduled):
 		return fmt.Errorf("a %s event with the node %q", e.Type, e.Node)
-	case (e.Phase != "") != (e.Type == TracePhase), e.Phase != "" && !slices.Contains(tracePhases, e.Phase):
-		return fmt.Errorf("a %s event with the phase %q: use one of %s in phase events only", e.Type, e.Phase, join(tracePhases, asString))
+	case (e.Phase != "") != (e.Type == TracePhase), e.Phase != "" &&
+		!slices.Contains(tracePhases, e.Phase):
+		return fmt.Errorf("a %s event with the phase %q: use one of %s in phase events only", e.Type,
+			e.Phase, join(tracePhases, asString))
 	case e.Type == TraceCreated && e.Pod != c.next:
 		return fmt.Errorf("it creates pod %d: the next one is %d", e.Pod, c.next)
 	case e.Type != TraceCreated && !alive:

@@ -39,11 +39,15 @@ func PodFields() []PodField {
 	return []PodField{
 		{fieldName, true, "the pod's name"},
 		{fieldCreated, true, "when it was created; empty: before the trace's start"},
-		{fieldScheduled, false, "when it got its node; empty: never, or before the trace's start as creation_time is. Without the column: when it was created"},
-		{fieldDeleted, false, "when it was deleted; empty, or without the column: not before the trace's end"},
-		{fieldPhase, false, "its last phase: " + join(phaseValues, asString) + ". Without the column: Running where it was scheduled"},
+		{fieldScheduled, false, "when it got its node; empty: never, or before the trace's start as " +
+			"creation_time is. Without the column: when it was created"},
+		{fieldDeleted, false, "when it was deleted; empty, or without the column: not before the " +
+			"trace's end"},
+		{fieldPhase, false, "its last phase: " + join(phaseValues, asString) +
+			". Without the column: Running where it was scheduled"},
 		{fieldNamespace, false, "its namespace. Without the column: a hash of the application"},
-		{fieldApplication, false, "pods of the same one share a namespace. Without the column: pods with the same requests"},
+		{fieldApplication, false, "pods of the same one share a namespace. Without the column: pods " +
+			"with the same requests"},
 		{fieldNode, false, "its node. Without the column: drawn"},
 		{fieldCPU, false, "requested CPU in thousandths of a core"},
 		{fieldMemory, false, "requested memory in MiB"},
@@ -72,7 +76,9 @@ const (
 )
 
 // ErrColumns is wrapped by the errors of ParseColumns.
-var ErrColumns = errors.New("want FIELD=COLUMN, such as name=instance_sn; FIELD=COLUMN*FACTOR multiplies its numbers, FIELD= reads no column")
+var ErrColumns = errors.New(
+	"want FIELD=COLUMN, such as name=instance_sn; FIELD=COLUMN*FACTOR multiplies its numbers, " +
+		"FIELD= reads no column")
 
 // ParseColumns reads FIELD=COLUMN, FIELD=COLUMN*FACTOR and FIELD= (no column has the field),
 // for ImportOptions.Columns. Errors wrap ErrColumns and name the fields.
@@ -125,7 +131,8 @@ type place struct {
 }
 
 // places finds the columns of the fields. given replaces the fields' own names.
-func places(file string, header []string, fields []PodField, given map[string]Column) (map[string]place, error) {
+func places(file string, header []string, fields []PodField,
+	given map[string]Column) (map[string]place, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if err := knownField(name); err != nil {
 			return nil, err
@@ -146,9 +153,12 @@ func places(file string, header []string, fields []PodField, given map[string]Co
 		}
 		switch {
 		case at.column < 0 && wanted.Name != "" && chosen:
-			return nil, fmt.Errorf("%s:1: there is no column %q for %s: use one of %s", file, wanted.Name, f.Name, someColumns(header))
+			return nil, fmt.Errorf("%s:1: there is no column %q for %s: use one of %s", file, wanted.Name,
+				f.Name, someColumns(header))
 		case at.column < 0 && f.Required:
-			return nil, fmt.Errorf("%s:1: the column %s is missing: name the one that has it by --map %s=COLUMN, one of %s", file, f.Name, f.Name, someColumns(header))
+			return nil, fmt.Errorf(
+				"%s:1: the column %s is missing: name the one that has it by --map %s=COLUMN, one of %s", file,
+				f.Name, f.Name, someColumns(header))
 		case at.column >= 0 && slices.Contains(header[at.column+1:], wanted.Name):
 			return nil, fmt.Errorf("%s:1: two columns are called %q: rename one", file, wanted.Name)
 		}

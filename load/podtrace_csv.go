@@ -115,9 +115,12 @@ func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportRep
 		options.Namespaces = DefaultTraceNamespaces
 	}
 	if !(options.Compress >= 1) || math.IsInf(options.Compress, 0) || options.Namespaces < 0 {
-		return nil, report, fmt.Errorf("import: --compress %v, --namespaces %d: use a factor of 1 or more, and 1 namespace or more", options.Compress, options.Namespaces)
+		return nil, report, fmt.Errorf(
+			"import: --compress %v, --namespaces %d: use a factor of 1 or more, and 1 namespace or more",
+			options.Compress, options.Namespaces)
 	}
-	im := &importer{options: options, report: &report, fits: map[string][]string{}, drawn: nodes.Reader == nil}
+	im := &importer{options: options, report: &report, fits: map[string][]string{},
+		drawn: nodes.Reader == nil}
 	source := "imported from " + pods.Name
 	if !im.drawn {
 		source += " and " + nodes.Name
@@ -137,9 +140,12 @@ func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportRep
 	if report.Pods == 0 || report.Nodes == 0 && !im.drawn {
 		nodesRead := ""
 		if !im.drawn {
-			nodesRead = fmt.Sprintf(", %d nodes in the %d rows of %s", report.Nodes, report.NodeRows, nodes.Name)
+			nodesRead = fmt.Sprintf(", %d nodes in the %d rows of %s", report.Nodes, report.NodeRows,
+				nodes.Name)
 		}
-		return nil, report, fmt.Errorf("import: %d pods in the %d rows of %s%s: a replay needs at least one of each; use files with rows below the header", report.Pods, report.PodRows, pods.Name, nodesRead)
+		return nil, report, fmt.Errorf(
+			"import: %d pods in the %d rows of %s%s: a replay needs at least one of each; use files with "+
+				"rows below the header", report.Pods, report.PodRows, pods.Name, nodesRead)
 	}
 	t, err := im.trace(of)
 	if err != nil {
@@ -164,7 +170,8 @@ type RowError struct {
 
 // Error gives "FILE:LINE: COLUMN: "VALUE" is PROBLEM: use ALLOWED".
 func (e *RowError) Error() string {
-	return fmt.Sprintf("%s:%d: %s: %q: %s: use %s", e.File, e.Line, e.Column, e.Value, e.Problem, e.Allowed)
+	return fmt.Sprintf("%s:%d: %s: %q: %s: use %s", e.File, e.Line, e.Column, e.Value, e.Problem,
+		e.Allowed)
 }
 
 // RowErrors are all broken rows of an import.
@@ -238,7 +245,8 @@ func (im *importer) place(p *csvPod, r *row) bool {
 		switch {
 		case r.has(fieldApplication):
 			application = r.value(fieldApplication)
-		case !slices.ContainsFunc([]string{fieldQOS, fieldCPU, fieldMemory, fieldGPUs, fieldGPUMilli}, r.has):
+		case !slices.ContainsFunc([]string{fieldQOS, fieldCPU, fieldMemory, fieldGPUs, fieldGPUMilli},
+			r.has):
 			application = p.Name
 		}
 		p.Namespace = fmt.Sprintf("ns-%02d", im.hash(application)%uint64(im.options.Namespaces))

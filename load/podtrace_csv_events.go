@@ -51,10 +51,13 @@ func (im *importer) rejectOverlaps(file string, of recording) {
 	last := make(map[string]*csvPod, len(im.pods))
 	im.pods = slices.DeleteFunc(im.pods, func(p csvPod) bool {
 		before, known := last[p.Key()]
-		if known && (of.outlives(*before) || p.created < before.deleted || before.deleted <= of.start && p.created <= of.start) {
+		if known && (of.outlives(*before) || p.created < before.deleted || before.deleted <= of.start &&
+			p.created <= of.start) {
 			_ = im.reject(&RowError{ // nil for a row
-				File: file, Line: p.line, Column: fieldName, Value: p.Name, Problem: "the name is taken by a pod that is alive",
-				Allowed: fmt.Sprintf("another name than on line %d, or times outside of that pod's life", before.line),
+				File: file, Line: p.line, Column: fieldName, Value: p.Name,
+				Problem: "the name is taken by a pod that is alive",
+				Allowed: fmt.Sprintf("another name than on line %d, or times outside of that pod's life",
+					before.line),
 			})
 			im.report.Pods--
 			return true
@@ -68,11 +71,16 @@ func (im *importer) rejectOverlaps(file string, of recording) {
 func (im *importer) trace(of recording) (*PodTrace, error) {
 	start, end := of.start, of.end
 	if end-start > maxSeconds {
-		return nil, fmt.Errorf("its times span %.3g seconds, from %.10g to %.10g: use times within %.0e seconds, of one unit and one origin", end-start, start, end, maxSeconds)
+		return nil, fmt.Errorf(
+			"its times span %.3g seconds, from %.10g to %.10g: use times within %.0e seconds, of one "+
+				"unit and one origin", end-start, start, end, maxSeconds)
 	}
 	// The pods of the start come first. rejectOverlaps has sorted by creation.
-	slices.SortStableFunc(im.pods, func(a, b csvPod) int { return cmp.Compare(laterIf(!of.initial(a)), laterIf(!of.initial(b))) })
-	t := &PodTrace{Seed: im.options.Seed, Compress: im.options.Compress, Pods: make([]TracePod, 0, len(im.pods))}
+	slices.SortStableFunc(im.pods, func(a, b csvPod) int {
+		return cmp.Compare(laterIf(!of.initial(a)), laterIf(!of.initial(b)))
+	})
+	t := &PodTrace{Seed: im.options.Seed, Compress: im.options.Compress,
+		Pods: make([]TracePod, 0, len(im.pods))}
 	var begun []PodEvent
 	events := make([]PodEvent, 0, len(PodEventTypes())*len(im.pods))
 	for n, p := range im.pods {
@@ -117,7 +125,9 @@ func (im *importer) trace(of recording) (*PodTrace, error) {
 	// created in the same instant in the order of their numbers.
 	slices.SortStableFunc(events, func(a, b PodEvent) int { return cmp.Compare(a.At, b.At) })
 	if len(events) == 0 {
-		return nil, fmt.Errorf("all of its %d pods are there from the start to the end, and nothing happens to them: a replay needs events", len(im.pods))
+		return nil, fmt.Errorf(
+			"all of its %d pods are there from the start to the end, and nothing happens to them: a "+
+				"replay needs events", len(im.pods))
 	}
 	t.Initial, t.Events = len(begun), slices.Concat(begun, events)
 	if im.drawn {

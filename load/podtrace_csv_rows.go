@@ -16,11 +16,13 @@ import (
 )
 
 // nodeFields are the columns of the nodes, which are all required.
-var nodeFields = []PodField{{"sn", true, ""}, {"cpu_milli", true, ""}, {"memory_mib", true, ""}, {"gpu", true, ""}, {"model", true, ""}}
+var nodeFields = []PodField{{"sn", true, ""}, {"cpu_milli", true, ""}, {"memory_mib", true, ""},
+	{"gpu", true, ""}, {"model", true, ""}}
 
 var (
 	qosValues   = []string{"LS", "BE", "Burstable", "Guaranteed", "BestEffort"}
-	phaseValues = []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}
+	phaseValues = []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded,
+		corev1.PodFailed}
 
 	// noTime are the spellings of a time that is not known.
 	noTime = []string{"", "nan", "null"}
@@ -38,7 +40,8 @@ const (
 
 func (im *importer) readNodes(file CSVFile) error {
 	return im.readCSV(file, nodeFields, nil, &im.report.NodeRows, func(r *row) {
-		n := csvNode{name: r.text("sn"), cpu: r.amount("cpu_milli"), memory: r.amount("memory_mib"), gpus: r.amount("gpu"), model: r.value("model")}
+		n := csvNode{name: r.text("sn"), cpu: r.amount("cpu_milli"), memory: r.amount("memory_mib"),
+			gpus: r.amount("gpu"), model: r.value("model")}
 		if r.err == nil {
 			im.nodes = append(im.nodes, n)
 			im.report.Nodes++
@@ -51,16 +54,19 @@ func (im *importer) readPods(file CSVFile) error {
 		p := csvPod{
 			TracePod: TracePod{
 				Name: r.text(fieldName), CPUMilli: r.amount(fieldCPU), MemoryMiB: r.amount(fieldMemory),
-				GPUs: r.amount(fieldGPUs), GPUMilli: r.amount(fieldGPUMilli), QOS: oneOf(r, fieldQOS, qosValues),
+				GPUs: r.amount(fieldGPUs), GPUMilli: r.amount(fieldGPUMilli),
+				QOS: oneOf(r, fieldQOS, qosValues),
 			},
 			phase:   oneOf(r, fieldPhase, phaseValues),
-			created: r.time(fieldCreated, always), deleted: r.time(fieldDeleted, never), scheduled: r.time(fieldScheduled, never),
-			line: r.line,
+			created: r.time(fieldCreated, always), deleted: r.time(fieldDeleted, never),
+			scheduled: r.time(fieldScheduled, never),
+			line:      r.line,
 		}
 		if r.has(fieldNamespace) {
 			p.Namespace = r.text(fieldNamespace)
 		}
-		if unsaid := !r.has(fieldScheduled) || p.created == always && p.scheduled == never; unsaid && p.phase != corev1.PodPending {
+		if unsaid := !r.has(fieldScheduled) || p.created == always && p.scheduled == never; unsaid &&
+			p.phase != corev1.PodPending {
 			p.scheduled = p.created
 		}
 		if !r.has(fieldPhase) {
@@ -78,11 +84,14 @@ func (im *importer) readPods(file CSVFile) error {
 		case p.deleted < 0:
 			r.fail(fieldDeleted, "before the trace's start", "a time from 0 on")
 		case p.scheduled != never && (p.scheduled < p.created || p.scheduled > p.deleted):
-			r.fail(fieldScheduled, "outside of the pod's life", "a time from creation_time to deletion_time, or nothing")
+			r.fail(fieldScheduled, "outside of the pod's life",
+				"a time from creation_time to deletion_time, or nothing")
 		case p.scheduled == never && ran:
-			r.fail(fieldScheduled, "missing for a pod that ran", "a time, or the pod_phase Pending or Failed")
+			r.fail(fieldScheduled, "missing for a pod that ran",
+				"a time, or the pod_phase Pending or Failed")
 		case !im.place(&p, r):
-			r.fail(fieldName, "the pod fits on no node", "requests within the capacity of a node, or a nodes file that has one")
+			r.fail(fieldName, "the pod fits on no node",
+				"requests within the capacity of a node, or a nodes file that has one")
 		default:
 			im.pods = append(im.pods, p)
 			im.report.Pods++
@@ -92,7 +101,8 @@ func (im *importer) readPods(file CSVFile) error {
 
 // readCSV calls add for each data row and counts the rows. It ends early only for errors
 // that make the rest unreadable.
-func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Column, rows *int, add func(*row)) error {
+func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Column, rows *int,
+	add func(*row)) error {
 	memory := newBudget(file.Reader)
 	text, err := unzipped(file.Name, memory)
 	if err != nil {
@@ -102,7 +112,8 @@ func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Co
 	in.FieldsPerRecord = -1 // checked below, where the error can name the row
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: the file is empty: use one that begins with the names of its columns", file.Name)
+		return fmt.Errorf("%s: the file is empty: use one that begins with the names of its columns",
+			file.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)
@@ -129,13 +140,15 @@ func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Co
 		switch {
 		case errors.As(err, &syntax):
 			r.line = syntax.Line
-			r.fail("row", "no CSV: "+syntax.Err.Error(), "fields between commas, with quotes doubled inside of quotes")
+			r.fail("row", "no CSV: "+syntax.Err.Error(),
+				"fields between commas, with quotes doubled inside of quotes")
 		case err != nil:
 			return fmt.Errorf("%s: data row %d: %w", file.Name, *rows, err)
 		default:
 			r.line, _ = in.FieldPos(0)
 			if len(values) != len(header) {
-				r.fail("row", fmt.Sprintf("%d fields", len(values)), fmt.Sprintf("%d, as in the header", len(header)))
+				r.fail("row", fmt.Sprintf("%d fields", len(values)),
+					fmt.Sprintf("%d, as in the header", len(header)))
 			} else {
 				add(r)
 			}
@@ -244,7 +257,9 @@ func (r *row) time(field string, unknown float64) float64 {
 		}
 	}
 	if err != nil || !(math.Abs(s) <= maxTime) {
-		r.fail(field, "not a time in range", fmt.Sprintf("seconds such as 86400 or 1700000000.5, to %.0e, a time such as 2026-01-31T15:04:05Z, or nothing; COLUMN*0.001 in --map reads milliseconds", maxTime))
+		r.fail(field, "not a time in range",
+			fmt.Sprintf("seconds such as 86400 or 1700000000.5, to %.0e, a time such as "+
+				"2026-01-31T15:04:05Z, or nothing; COLUMN*0.001 in --map reads milliseconds", maxTime))
 	}
 	return s
 }

@@ -15,7 +15,8 @@ import (
 
 // The columns of the openb files.
 var (
-	podColumns  = []string{"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "creation_time", "deletion_time", "scheduled_time"}
+	podColumns = []string{"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec",
+		"qos", "pod_phase", "creation_time", "deletion_time", "scheduled_time"}
 	nodeColumns = []string{"sn", "cpu_milli", "memory_mib", "gpu", "model"}
 )
 
@@ -47,7 +48,9 @@ func importFixture(t testing.TB, options ImportOptions) (*PodTrace, ImportReport
 func lines(tr *PodTrace) []string {
 	var out []string
 	for _, e := range tr.Events {
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%v %s %s %s%s", e.At, e.Type, tr.Pods[e.Pod].Name, e.Phase, strings.TrimRight(e.Node, "0123456789"))))
+		out = append(out, strings.TrimSpace(
+			fmt.Sprintf("%v %s %s %s%s", e.At, e.Type, tr.Pods[e.Pod].Name, e.Phase,
+				strings.TrimRight(e.Node, "0123456789"))))
 	}
 	return out
 }
@@ -59,9 +62,11 @@ func TestImport(t *testing.T) {
 		"0s created runs-on", "10s scheduled runs-on small-", "11s phase runs-on Running",
 		"20s created never-scheduled", "20s created finishes", "25s scheduled finishes small-",
 		"30s created fails", "30s scheduled fails big-",
-		"40s created instant", "40s scheduled instant small-", "40s phase instant Failed", "40s deleted instant",
+		"40s created instant", "40s scheduled instant small-", "40s phase instant Failed",
+		"40s deleted instant",
 		"50s created evicted", "59s phase evicted Failed", "1m0s deleted evicted",
-		"1m40s created still-there", "1m41s scheduled still-there small-", "1m42s phase still-there Running",
+		"1m40s created still-there", "1m41s scheduled still-there small-",
+		"1m42s phase still-there Running",
 		"5m0s deleted never-scheduled", "6m39s phase finishes Succeeded", "6m40s deleted finishes",
 		"8m19s phase fails Failed", "8m20s deleted fails", "16m40s deleted runs-on",
 	}
@@ -75,7 +80,9 @@ func TestImport(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if want := (ImportReport{PodRows: 7, NodeRows: 3, Pods: 7, Nodes: 3, Skipped: map[string]int{}, AliveAtStart: 1, NeverScheduled: 2, AliveAtEnd: 1, Instant: 1}); !reflect.DeepEqual(report, want) {
+	if want := (ImportReport{PodRows: 7, NodeRows: 3, Pods: 7, Nodes: 3, Skipped: map[string]int{},
+		AliveAtStart: 1, NeverScheduled: 2, AliveAtEnd: 1, Instant: 1}); !reflect.DeepEqual(report,
+		want) {
 		t.Errorf("report %+v\nwant   %+v", report, want)
 	}
 	for _, e := range tr.Events {
@@ -88,11 +95,13 @@ func TestImport(t *testing.T) {
 func TestImportOptions(t *testing.T) {
 	t.Parallel()
 	plain, _ := importFixture(t, ImportOptions{})
-	again, _ := importFixture(t, ImportOptions{Seed: DefaultSeed, Compress: 1, Namespaces: DefaultTraceNamespaces})
+	again, _ := importFixture(
+		t, ImportOptions{Seed: DefaultSeed, Compress: 1, Namespaces: DefaultTraceNamespaces})
 	if !reflect.DeepEqual(plain, again) {
 		t.Error("the same import gave another trace")
 	}
-	if other, _ := importFixture(t, ImportOptions{Seed: 2}); reflect.DeepEqual(plain.Events, other.Events) && reflect.DeepEqual(plain.Pods, other.Pods) {
+	if other, _ := importFixture(t, ImportOptions{Seed: 2}); reflect.DeepEqual(plain.Events,
+		other.Events) && reflect.DeepEqual(plain.Pods, other.Pods) {
 		t.Error("another seed gave the same trace")
 	}
 	fast, _ := importFixture(t, ImportOptions{Compress: 100})
@@ -150,8 +159,10 @@ func TestBrokenRows(t *testing.T) {
 	}
 	for i, want := range brokenRows {
 		got := rows[i]
-		if got.Line != want.line || got.Column != want.column || !strings.Contains(got.Allowed, want.allowed) ||
-			!strings.HasPrefix(got.Error(), fmt.Sprintf("pods-broken.csv:%d: %s: ", want.line, want.column)) {
+		if got.Line != want.line || got.Column != want.column ||
+			!strings.Contains(got.Allowed, want.allowed) ||
+			!strings.HasPrefix(got.Error(),
+				fmt.Sprintf("pods-broken.csv:%d: %s: ", want.line, want.column)) {
 			t.Errorf("got %v\nwant line %d, column %s, use %s", got, want.line, want.column, want.allowed)
 		}
 	}
@@ -164,7 +175,8 @@ func TestSkipBadRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(tr.Pods) != 2 || report.PodRows != 17 || report.Pods != 2 || report.SkippedRows() != len(brokenRows) {
+	if len(tr.Pods) != 2 || report.PodRows != 17 || report.Pods != 2 ||
+		report.SkippedRows() != len(brokenRows) {
 		t.Errorf("%d pods, report %+v", len(tr.Pods), report)
 	}
 	if got := report.Skipped["pods-broken.csv: qos: not one of the values"]; got != 2 {
@@ -178,16 +190,21 @@ func TestUnreadableCSV(t *testing.T) {
 	failing := errors.New("the disk is gone")
 	for _, c := range []struct{ name, pods, nodes, want string }{
 		{"empty", "", good, "p.csv: the file is empty: use one that begins with the names of its columns"},
-		{"no column", "name,qos\n", good, "p.csv:1: the column creation_time is missing: name the one that has it by --map creation_time=COLUMN, one of name, qos"},
+		{"no column", "name,qos\n", good,
+			"p.csv:1: the column creation_time is missing: name the one that has it by --map " +
+				"creation_time=COLUMN, one of name, qos"},
 		{"wrong file", good, good, "p.csv:1: the column name is missing"},
-		{"broken node", strings.Join(podColumns, ",") + "\n", strings.Replace(good, "n,1", "n,x", 1), "n.csv:2: cpu_milli: \"x\": not a number in range"},
+		{"broken node", strings.Join(podColumns, ",") + "\n", strings.Replace(good, "n,1", "n,x", 1),
+			"n.csv:2: cpu_milli: \"x\": not a number in range"},
 	} {
-		_, _, err := ImportCSV(CSVFile{"p.csv", strings.NewReader(c.pods)}, CSVFile{"n.csv", strings.NewReader(c.nodes)}, ImportOptions{})
+		_, _, err := ImportCSV(CSVFile{"p.csv", strings.NewReader(c.pods)},
+			CSVFile{"n.csv", strings.NewReader(c.nodes)}, ImportOptions{})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s...", c.name, err, c.want)
 		}
 	}
-	_, _, err := ImportCSV(CSVFile{"p.csv", failingReader{failing}}, CSVFile{"n.csv", strings.NewReader("\ufeff" + good)}, ImportOptions{SkipBadRows: true})
+	_, _, err := ImportCSV(CSVFile{"p.csv", failingReader{failing}},
+		CSVFile{"n.csv", strings.NewReader("\ufeff" + good)}, ImportOptions{SkipBadRows: true})
 	if !errors.Is(err, failing) {
 		t.Errorf("a reader's error became %v", err)
 	}
@@ -209,7 +226,8 @@ func TestProductionTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := ImportReport{PodRows: 8152, NodeRows: 1523, Pods: 8152, Nodes: 1523, Skipped: map[string]int{}, AliveAtStart: 1, NeverScheduled: 897, AliveAtEnd: 34, Instant: 1}
+	want := ImportReport{PodRows: 8152, NodeRows: 1523, Pods: 8152, Nodes: 1523,
+		Skipped: map[string]int{}, AliveAtStart: 1, NeverScheduled: 897, AliveAtEnd: 34, Instant: 1}
 	if !reflect.DeepEqual(report, want) {
 		t.Errorf("report %+v\nwant   %+v", report, want)
 	}
@@ -218,14 +236,16 @@ func TestProductionTrace(t *testing.T) {
 	for _, e := range tr.Events {
 		got[e.Type]++
 	}
-	events := map[PodEventType]int{TraceCreated: 8152, TraceScheduled: 8152 - 897, TracePhase: 8152 - 897, TraceDeleted: 8152 - 34}
+	events := map[PodEventType]int{TraceCreated: 8152, TraceScheduled: 8152 - 897,
+		TracePhase: 8152 - 897, TraceDeleted: 8152 - 34}
 	if !reflect.DeepEqual(got, events) || info.FinalLive != 34 || len(whole.FinalState()[0]) != 34 {
 		t.Errorf("info %+v\nwant the events %v and 34 pods left", info, events)
 	}
 	if info.Span < 128*time.Second || info.Span > 130*time.Second {
 		t.Errorf("149 days compressed by 100,000 take %v", info.Span)
 	}
-	if keys := slices.Collect(maps.Keys(whole.FinalState()[0])); len(keys) > 0 && !strings.Contains(keys[0], "/openb-pod-") {
+	if keys := slices.Collect(maps.Keys(whole.FinalState()[0])); len(keys) > 0 &&
+		!strings.Contains(keys[0], "/openb-pod-") {
 		t.Errorf("a key is %q", keys[0])
 	}
 	t.Logf("%+v", info)

@@ -61,7 +61,8 @@ func WritePodTrace(w io.Writer, t *PodTrace) error {
 		return fmt.Errorf("write the trace: %w", err)
 	}
 	level := gzip.DefaultCompression
-	if readable, err := writePodTrace(io.Discard, t, level); err == nil && !readable { // an error comes again
+	// an error comes again
+	if readable, err := writePodTrace(io.Discard, t, level); err == nil && !readable {
 		level = gzip.NoCompression
 	}
 	if _, err := writePodTrace(w, t, level); err != nil {
@@ -102,7 +103,8 @@ func writePodTrace(w io.Writer, t *PodTrace, level int) (readable bool, err erro
 	readable = true
 	sum := sha256.New()
 	enc := json.NewEncoder(io.MultiWriter(zip, sum, &cost))
-	err = enc.Encode(podTraceHeader{traceFormat, PodTraceVersion, t.Source, t.Seed, t.Compress, t.Initial})
+	err = enc.Encode(podTraceHeader{traceFormat, PodTraceVersion, t.Source, t.Seed, t.Compress,
+		t.Initial})
 	for _, e := range t.Events {
 		if err != nil {
 			break

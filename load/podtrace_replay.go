@@ -115,9 +115,11 @@ func (p TracePod) shape() string {
 }
 
 // tracePod makes the pod as created. Its first container has the record's requests.
-func tracePod(t *synthetic.PodTemplate, record TracePod, at time.Duration, rng *rand.Rand) *corev1.Pod {
+func tracePod(t *synthetic.PodTemplate, record TracePod, at time.Duration,
+	rng *rand.Rand) *corev1.Pod {
 	p := t.Pod(record.Namespace, record.Name, "", "", t.Pending, rng)
-	p.CreationTimestamp = metav1.NewTime(synthetic.Epoch.Add(at).Truncate(time.Second)) // the API has whole seconds
+	// the API has whole seconds
+	p.CreationTimestamp = metav1.NewTime(synthetic.Epoch.Add(at).Truncate(time.Second))
 	p.Status.QOSClass = qosClass(record.QOS)
 	requests := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewMilliQuantity(record.CPUMilli, resource.DecimalSI),

@@ -49,7 +49,8 @@ func unzip(t testing.TB, data []byte) string {
 func zipped(t testing.TB, text string) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.NoCompression) // it is fast, and some tests zip thousands of times
+	// it is fast, and some tests zip thousands of times
+	w, err := gzip.NewWriterLevel(&out, gzip.NoCompression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,8 @@ func TestCorrupt(t *testing.T) {
 		}
 		bad := bytes.Clone(data)
 		bad[i] ^= 0x55
-		if got, err := ReadTrace("bad", bytes.NewReader(bad)); err == nil && !reflect.DeepEqual(got, tr.Trace()) {
+		if got, err := ReadTrace("bad", bytes.NewReader(bad)); err == nil &&
+			!reflect.DeepEqual(got, tr.Trace()) {
 			t.Fatalf("byte %d was changed and the trace read as another", i)
 		} else if err == nil {
 			t.Fatalf("byte %d was changed and nobody noticed", i)
@@ -157,23 +159,31 @@ func TestBadTraces(t *testing.T) {
 	}{
 		{"no gzip", []byte("name,qos\n1,2\n 3333333333"), ErrNotTrace, "benchrun trace import"},
 		{"another gzip", zipped(t, "hello\n"), ErrNotTrace, "benchrun trace import"},
-		{"a newer version", zipped(t, strings.Replace(text, `"version":1`, `"version":2`, 1)), ErrTraceVersion, "version 2, this program reads versions 1 and 2"},
-		{"a changed number", zipped(t, strings.Replace(text, `"cpu_milli":4000`, `"cpu_milli":4001`, 1)), ErrTraceCorrupt, "the checksum"},
-		{"a missing line", zipped(t, header+text[strings.LastIndex(text[:len(text)-1], "\n"):]), ErrTraceCorrupt, "the checksum"},
+		{"a newer version", zipped(t, strings.Replace(text, `"version":1`, `"version":2`, 1)),
+			ErrTraceVersion, "version 2, this program reads versions 1 and 2"},
+		{"a changed number", zipped(t, strings.Replace(text, `"cpu_milli":4000`, `"cpu_milli":4001`, 1)),
+			ErrTraceCorrupt, "the checksum"},
+		{"a missing line", zipped(t, header+text[strings.LastIndex(text[:len(text)-1], "\n"):]),
+			ErrTraceCorrupt, "the checksum"},
 		{"a tail", zipped(t, text+"{}\n"), ErrTraceCorrupt, "something follows the trailer"},
 		{"a tail without an end", zipped(t, text+"{"), ErrTraceCorrupt, "something follows the trailer"},
 		{"a tail after the gzip", append(written(t, tr), "tail"...), nil, "trace x: "},
-		{"fewer events than those of the start", zipped(t, summed(strings.Replace(header, `"initial":1`, `"initial":1000`, 1)+"\n")), ErrTraceCorrupt, "1000 events of the start are missing"},
+		{"fewer events than those of the start",
+			zipped(t, summed(strings.Replace(header, `"initial":1`, `"initial":1000`, 1)+"\n")),
+			ErrTraceCorrupt, "1000 events of the start are missing"},
 		{"no events", zipped(t, header+"\n{\"pod\":1}\n"), ErrTraceCorrupt, "no event"},
 		{"no JSON", zipped(t, header+"\nhello\n"), ErrTraceCorrupt, "damaged after event 0"},
-		{"an endless line", zipped(t, header+"\n"+strings.Repeat("x", maxTraceLine+1)), ErrTraceCorrupt, "longer than"},
+		{"an endless line", zipped(t, header+"\n"+strings.Repeat("x", maxTraceLine+1)), ErrTraceCorrupt,
+			"longer than"},
 	} {
 		_, err := ReadTrace("x", bytes.NewReader(c.data))
-		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+		if err == nil || c.want != nil && !errors.Is(err, c.want) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want %v with %q", c.name, err, c.want, c.says)
 		}
 	}
-	if _, err := ReadTrace("x", failingReader{gone}); !errors.Is(err, gone) || errors.Is(err, ErrTraceCorrupt) {
+	if _, err := ReadTrace("x", failingReader{gone}); !errors.Is(err, gone) ||
+		errors.Is(err, ErrTraceCorrupt) {
 		t.Errorf("a reader's error became %v", err)
 	}
 }
@@ -188,16 +198,22 @@ func TestTraceValidate(t *testing.T) {
 		events []PodEvent
 		says   string
 	}{
-		{"backwards", []TracePod{one}, []PodEvent{{At: 2, Type: TraceCreated}, {At: 1, Type: TraceDeleted}}, "before its predecessor"},
-		{"unknown type", []TracePod{one}, []PodEvent{{Type: "moved"}}, "use one of created, scheduled, phase, deleted"},
+		{"backwards", []TracePod{one},
+			[]PodEvent{{At: 2, Type: TraceCreated}, {At: 1, Type: TraceDeleted}}, "before its predecessor"},
+		{"unknown type", []TracePod{one}, []PodEvent{{Type: "moved"}},
+			"use one of created, scheduled, phase, deleted"},
 		{"no such pod", []TracePod{one}, []PodEvent{{Type: TraceCreated, Pod: 7}}, "there is no pod 7"},
 		{"not created", []TracePod{one}, []PodEvent{{Type: TraceDeleted}}, "does not exist"},
 		{"created twice", []TracePod{one}, []PodEvent{created, created}, "the next one is 1"},
-		{"same key", []TracePod{one, one}, []PodEvent{created, {Type: TraceCreated, Pod: 1}}, "which is alive"},
-		{"twice", []TracePod{one}, []PodEvent{created, {Type: TracePhase, Phase: corev1.PodRunning}, {Type: TraceScheduled, Node: "n"}}, "comes after phase"},
-		{"after the end", []TracePod{one}, []PodEvent{created, {Type: TraceDeleted}, {Type: TraceDeleted}}, "does not exist"},
+		{"same key", []TracePod{one, one}, []PodEvent{created, {Type: TraceCreated, Pod: 1}},
+			"which is alive"},
+		{"twice", []TracePod{one}, []PodEvent{created, {Type: TracePhase, Phase: corev1.PodRunning},
+			{Type: TraceScheduled, Node: "n"}}, "comes after phase"},
+		{"after the end", []TracePod{one},
+			[]PodEvent{created, {Type: TraceDeleted}, {Type: TraceDeleted}}, "does not exist"},
 		{"no node", []TracePod{one}, []PodEvent{created, {Type: TraceScheduled}}, "with the node \"\""},
-		{"bad phase", []TracePod{one}, []PodEvent{created, {Type: TracePhase, Phase: corev1.PodPending}}, "use one of Running, Succeeded, Failed"},
+		{"bad phase", []TracePod{one}, []PodEvent{created, {Type: TracePhase, Phase: corev1.PodPending}},
+			"use one of Running, Succeeded, Failed"},
 		{"no name", []TracePod{{}}, []PodEvent{created}, "no name"},
 		{"never created", []TracePod{one}, nil, "1 pods are never created"},
 	} {
@@ -206,7 +222,8 @@ func TestTraceValidate(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.says)
 		}
 	}
-	again := &PodTrace{Compress: 1, Pods: []TracePod{one, one}, Events: []PodEvent{created, {Type: TraceDeleted}, {Type: TraceCreated, Pod: 1}}}
+	again := &PodTrace{Compress: 1, Pods: []TracePod{one, one},
+		Events: []PodEvent{created, {Type: TraceDeleted}, {Type: TraceCreated, Pod: 1}}}
 	if err := again.Validate(); err != nil {
 		t.Errorf("a key that is free again: %v", err)
 	}
@@ -214,9 +231,12 @@ func TestTraceValidate(t *testing.T) {
 		t.Error("a compression of 0 was accepted")
 	}
 	for says, tr := range map[string]*PodTrace{
-		"stands among":       {Compress: 1, Initial: 2, Pods: []TracePod{one}, Events: []PodEvent{created, {At: 1, Type: TracePhase, Phase: corev1.PodRunning}}},
-		"deleted at 0s":      {Compress: 1, Initial: 2, Pods: []TracePod{one}, Events: []PodEvent{created, {Type: TraceDeleted}}},
-		"the first 2 events": {Compress: 1, Initial: 2, Pods: []TracePod{one}, Events: []PodEvent{created}},
+		"stands among": {Compress: 1, Initial: 2, Pods: []TracePod{one},
+			Events: []PodEvent{created, {At: 1, Type: TracePhase, Phase: corev1.PodRunning}}},
+		"deleted at 0s": {Compress: 1, Initial: 2, Pods: []TracePod{one},
+			Events: []PodEvent{created, {Type: TraceDeleted}}},
+		"the first 2 events": {Compress: 1, Initial: 2, Pods: []TracePod{one},
+			Events: []PodEvent{created}},
 	} {
 		if err := tr.Validate(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%d of %d events at the start: got %v, want %q", tr.Initial, len(tr.Events), err, says)
@@ -259,7 +279,8 @@ func TestReplay(t *testing.T) {
 			got[key] = obj.(*corev1.Pod)
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("after %d events the store has %d pods, the oracle %d, or they differ", i, len(got), len(want))
+			t.Fatalf("after %d events the store has %d pods, the oracle %d, or they differ", i, len(got),
+				len(want))
 		}
 	}
 	if i != len(tr.Events)-tr.Initial || tr.Initial != 1 {
@@ -295,7 +316,8 @@ func TestReplayedPods(t *testing.T) {
 		if name == "fails" {
 			r := pod.Spec.Containers[0].Resources.Requests
 			gpus := r[resourceGPU]
-			if r.Cpu().MilliValue() != 32_000 || r.Memory().Value() != 8192<<20 || gpus.Value() != 2 || pod.Status.QOSClass != corev1.PodQOSGuaranteed {
+			if r.Cpu().MilliValue() != 32_000 || r.Memory().Value() != 8192<<20 || gpus.Value() != 2 ||
+				pod.Status.QOSClass != corev1.PodQOSGuaranteed {
 				t.Errorf("the pod asks for %v as %s", r, pod.Status.QOSClass)
 			}
 		}
@@ -322,13 +344,17 @@ func TestInfo(t *testing.T) {
 	info := whole.Info()
 	want := TraceInfo{
 		Span: 1000 * time.Second, Objects: 7, Initial: 1, PeakLive: 5, FinalLive: 1, Total: 23,
-		Events: map[watch.EventType]int{watch.Added: 6, watch.Modified: 11, watch.Deleted: 6}, Namespaces: 1, Nodes: info.Nodes, MeanRate: 0.023, PeakRate: 4,
-		Resources: []TraceResourceInfo{{TraceResource: whole.Resources[0], Objects: 7, Initial: 1, PeakLive: 5, FinalLive: 1, Events: 23}},
+		Events:     map[watch.EventType]int{watch.Added: 6, watch.Modified: 11, watch.Deleted: 6},
+		Namespaces: 1, Nodes: info.Nodes, MeanRate: 0.023, PeakRate: 4,
+		Resources: []TraceResourceInfo{
+			{TraceResource: whole.Resources[0], Objects: 7, Initial: 1, PeakLive: 5, FinalLive: 1,
+				Events: 23}},
 	}
 	if !reflect.DeepEqual(info, want) || info.Nodes < 2 || info.Nodes > 3 {
 		t.Errorf("got  %+v\nwant %+v", info, want)
 	}
-	if whole.Source != "imported from pods.csv and nodes.csv" || whole.Seed != DefaultSeed || whole.Compress != 1 || whole.Length != info.Span {
+	if whole.Source != "imported from pods.csv and nodes.csv" || whole.Seed != DefaultSeed ||
+		whole.Compress != 1 || whole.Length != info.Span {
 		t.Errorf("header %+v", whole.TraceHeader)
 	}
 }

@@ -18,7 +18,8 @@ const DefaultPreset = "quick"
 func Presets() []Preset {
 	presets := []Preset{
 		quick(), everyOperation(),
-		lockStarvation(), stores(), storesScaling(), informerReaders(), kcm150k(), indexSelectivity(), relist(),
+		lockStarvation(), stores(), storesScaling(), informerReaders(), kcm150k(), indexSelectivity(),
+		relist(),
 		fifoFlood(), slowHandler(),
 		delayMillion(), delayScaling(), requeueStorm(),
 		scaling(),
@@ -68,7 +69,8 @@ func quick() Preset {
 		Name:        "quick",
 		Budget:      quickBudget,
 		Description: "Every component alone and under contention, in about three minutes.",
-		Source:      "design: the shapes of the other presets at a size that a laptop does while one waits",
+		Source: "design: the shapes of the other presets at a size that a laptop does while one " +
+			"waits",
 		Workloads: []Workload{
 			{
 				Name: "store-ops", Description: "Each operation of a store with nothing else going on.",
@@ -77,7 +79,8 @@ func quick() Preset {
 				Duration: quickOp,
 			},
 			{
-				Name: "store-contended", Description: "One writer at a fixed rate while goroutines list everything.",
+				Name: "store-contended", Description: "One writer at a fixed rate while goroutines list " +
+					"everything.",
 				Component: contract.ComponentStore, Objects: pods,
 				Groups: []Group{
 					{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: quickRate},
@@ -102,15 +105,19 @@ func quick() Preset {
 			},
 			{
 				Name: "delay-ops", Description: "A heap of waiting items, one goroutine.",
-				Component: contract.ComponentDelay, Objects: keys, Waiting: quickWaiting, Ahead: 10 * time.Minute,
+				Component: contract.ComponentDelay, Objects: keys, Waiting: quickWaiting,
+				Ahead:    10 * time.Minute,
 				Ops:      []Op{OpAdd, OpPop, OpMixed},
 				Duration: quickOp,
 			},
 			{
-				Name: "delay-contended", Description: "A heap at its working load: items are added at a fixed rate and popped when due.",
-				Component: contract.ComponentDelay, Objects: keys, Waiting: quickWaiting / 2, Ahead: 10 * time.Minute,
+				Name: "delay-contended", Description: "A heap at its working load: items are added at a " +
+					"fixed rate and popped when due.",
+				Component: contract.ComponentDelay, Objects: keys, Waiting: quickWaiting / 2,
+				Ahead: 10 * time.Minute,
 				Groups: []Group{
-					{Name: "adders", Op: OpAdd, Goroutines: quickListers, Rate: 20 * quickRate, Ahead: 50 * time.Millisecond},
+					{Name: "adders", Op: OpAdd, Goroutines: quickListers, Rate: 20 * quickRate,
+						Ahead: 50 * time.Millisecond},
 					{Name: "popper", Op: OpPop, Goroutines: 1},
 				},
 				Duration: quickDuration, Warmup: quickWarmup,
@@ -149,14 +156,16 @@ func everyOperation() Preset {
 	}
 	keys := synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: quickWaiting}
 	return Preset{
-		Name:        "operations",
-		Description: "Every operation of every component with nothing else going on, by one goroutine and by two where the component allows it.",
-		Source:      "design: the table of what was measured before this project began",
+		Name: "operations",
+		Description: "Every operation of every component with nothing else going on, by one goroutine " +
+			"and by two where the component allows it.",
+		Source: "design: the table of what was measured before this project began",
 		Workloads: []Workload{
 			{
 				Name: "store-operations", Component: contract.ComponentStore,
 				Objects: synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100_000, Namespaces: 50},
-				Ops:     single(contract.ComponentStore), Parallel: []int{1, 2}, Duration: 100 * time.Millisecond,
+				Ops:     single(contract.ComponentStore), Parallel: []int{1, 2},
+				Duration: 100 * time.Millisecond,
 			},
 			{
 				Name: "fifo-operations", Component: contract.ComponentFIFO,
@@ -178,9 +187,11 @@ func everyOperation() Preset {
 
 func informerReaders() Preset {
 	return Preset{
-		Name:        "informer-readers",
-		Description: "client-go's own benchmark of a shared informer, at the store: readers list one namespace, one writer as fast as it can.",
-		Source:      "k8s.io/client-go@v0.37.2/tools/cache/shared_informer_bench_test.go BenchmarkSharedIndexInformer",
+		Name: "informer-readers",
+		Description: "client-go's own benchmark of a shared informer, at the store: readers list one " +
+			"namespace, one writer as fast as it can.",
+		Source: "k8s.io/client-go@v0.37.2/tools/cache/shared_informer_bench_test.go " +
+			"BenchmarkSharedIndexInformer",
 		Workloads: []Workload{{
 			Name:      "informer-readers",
 			Component: contract.ComponentStore,
@@ -197,7 +208,8 @@ func informerReaders() Preset {
 }
 
 func kcm150k() Preset {
-	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 50 * 3_000, Namespaces: 50, Nodes: 5_000}
+	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 50 * 3_000, Namespaces: 50,
+		Nodes: 5_000}
 	background := []Group{
 		{Name: "lister", Op: OpList, Goroutines: 1, Rate: 100},
 		{Name: "by-node", Op: OpByIndex, Goroutines: 1, Rate: 100, Index: synthetic.IndexNode},
@@ -211,9 +223,10 @@ func kcm150k() Preset {
 		}
 	}
 	return Preset{
-		Name:        "kcm-150k",
-		Description: "The largest supported cluster: 50 namespaces of 3,000 pods on 5,000 nodes, 25 writers that patch or delete and create, a lister every 10 ms.",
-		Source:      "https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/storage/testing/store_benchmarks.go RunBenchmarkWriteThroughput",
+		Name: "kcm-150k",
+		Description: "The largest supported cluster: 50 namespaces of 3,000 pods on 5,000 nodes, 25 " +
+			"writers that patch or delete and create, a lister every 10 ms.",
+		Source: "https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/storage/testing/store_benchmarks.go RunBenchmarkWriteThroughput",
 		Workloads: []Workload{
 			traffic("kcm-150k-patch", "Writers that change a pod and leave its node.", OpUpdate),
 			traffic("kcm-150k-delete-create", "Writers that delete a pod and create it again.", OpAddDelete),
@@ -223,9 +236,11 @@ func kcm150k() Preset {
 
 func indexSelectivity() Preset {
 	return Preset{
-		Name:        "index-selectivity",
-		Description: "100 matches among 1,000 to 1,000,000 objects: a good index does not feel the others.",
-		Source:      "k8s.io/client-go@v0.37.2/tools/cache/listers_test.go BenchmarkLister_Match_1k_100 to _1M_100, with an index in place of the selector",
+		Name: "index-selectivity",
+		Description: "100 matches among 1,000 to 1,000,000 objects: a good index does not feel the " +
+			"others.",
+		Source: "k8s.io/client-go@v0.37.2/tools/cache/listers_test.go " +
+			"BenchmarkLister_Match_1k_100 to _1M_100, with an index in place of the selector",
 		Workloads: []Workload{{
 			Name:      "index-selectivity",
 			Component: contract.ComponentStore,
@@ -240,9 +255,12 @@ func indexSelectivity() Preset {
 
 func relist() Preset {
 	return Preset{
-		Name:        "relist",
-		Description: "A whole list of 100,000 objects replaces the store while goroutines Get: how long do they wait?",
-		Source:      "k8s.io/client-go@v0.37.2/tools/cache/thread_safe_store.go Replace (the write lock is held while every index is rebuilt), https://github.com/kubernetes/kubernetes/issues/130767",
+		Name: "relist",
+		Description: "A whole list of 100,000 objects replaces the store while goroutines Get: how " +
+			"long do they wait?",
+		Source: "k8s.io/client-go@v0.37.2/tools/cache/thread_safe_store.go Replace (the write " +
+			"lock is held while every index is rebuilt), " +
+			"https://github.com/kubernetes/kubernetes/issues/130767",
 		Workloads: []Workload{{
 			Name:      "relist",
 			Component: contract.ComponentStore,
@@ -274,13 +292,15 @@ func fifoFlood() Preset {
 		}
 	}
 	return Preset{
-		Name:        "fifo-flood",
-		Designs:     true,
-		Description: "FIFOs: one goroutine that adds and pops, a whole list with known objects, one producer and 100 as fast as they can against one consumer, one event and a batch at a time.",
-		Source:      "https://github.com/kubernetes/kubernetes/pull/132240",
+		Name:    "fifo-flood",
+		Designs: true,
+		Description: "FIFOs: one goroutine that adds and pops, a whole list with known objects, one " +
+			"producer and 100 as fast as they can against one consumer, one event and a batch at a time.",
+		Source: "https://github.com/kubernetes/kubernetes/pull/132240",
 		Workloads: []Workload{
 			{
-				Name: "fifo-alone", Description: "Add then Pop by one goroutine, and Replace of 100,000 known objects until all are popped.",
+				Name: "fifo-alone", Description: "Add then Pop by one goroutine, and Replace of 100,000 " +
+					"known objects until all are popped.",
 				Component: contract.ComponentFIFO, Objects: objects,
 				Ops: []Op{OpAddPop, OpReplace}, Duration: 200 * time.Millisecond,
 			},
@@ -295,7 +315,8 @@ func slowHandler() Preset {
 		Name:        "slow-handler",
 		Designs:     true,
 		Description: "A handler that takes 1 ms: does the producer wait for it?",
-		Source:      "k8s.io/client-go@v0.37.2/tools/cache/controller_bench_test.go BenchmarkAddWithSlowHandlers, https://github.com/kubernetes/kubernetes/pull/136264",
+		Source: "k8s.io/client-go@v0.37.2/tools/cache/controller_bench_test.go " +
+			"BenchmarkAddWithSlowHandlers, https://github.com/kubernetes/kubernetes/pull/136264",
 		Workloads: []Workload{{
 			Name:      "slow-handler",
 			Component: contract.ComponentFIFO,
@@ -311,9 +332,12 @@ func slowHandler() Preset {
 
 func requeueStorm() Preset {
 	return Preset{
-		Name:        "requeue-storm",
-		Description: "1,000,000 items in the queue, 1,000 workers that take 1 ms and put each item back, a handler that adds the same 1,000 items over and over; and a queue that is nearly empty, alone and between eight producers and eight workers.",
-		Source:      "https://github.com/kubernetes-sigs/controller-runtime/pull/3415 BenchmarkAddLockContended, kept full",
-		Workloads:   []Workload{queueRequeueStorm(), queueEight()},
+		Name: "requeue-storm",
+		Description: "1,000,000 items in the queue, 1,000 workers that take 1 ms and put each item " +
+			"back, a handler that adds the same 1,000 items over and over; and a queue that is nearly " +
+			"empty, alone and between eight producers and eight workers.",
+		Source: "https://github.com/kubernetes-sigs/controller-runtime/pull/3415 " +
+			"BenchmarkAddLockContended, kept full",
+		Workloads: []Workload{queueRequeueStorm(), queueEight()},
 	}
 }

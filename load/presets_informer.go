@@ -11,7 +11,8 @@ import (
 // from an event at the watch to the store and the handlers.
 
 const (
-	informerSource  = "k8s.io/client-go@v0.37.2/tools/cache/shared_informer_bench_test.go BenchmarkSharedIndexInformer"
+	informerSource = "k8s.io/client-go@v0.37.2/tools/cache/shared_informer_bench_test.go " +
+		"BenchmarkSharedIndexInformer"
 	informerObjects = 10_000
 	informerListers = 10
 	informerWorkers = 10
@@ -43,11 +44,14 @@ func informers() Preset {
 		rows[i].Name += "-brief"
 	}
 	return Preset{
-		Name:        "informer",
-		Designs:     true,
-		Description: "A whole informer, from the watch to the handlers: writes a second under readers, events a second, staleness, the initial sync and its memory, a relist under readers. About 15 minutes for two informers by estimate; the presets informer-... have each in detail.",
-		Source:      informerSource,
-		Workloads:   rows,
+		Name:    "informer",
+		Designs: true,
+		Description: "A whole informer, from the watch to the handlers: writes a second under " +
+			"readers, events a second, staleness, the initial sync and its memory, a relist under " +
+			"readers. About 15 minutes for two informers by estimate; the presets informer-... have each " +
+			"in detail.",
+		Source:    informerSource,
+		Workloads: rows,
 	}
 }
 
@@ -55,24 +59,32 @@ func informers() Preset {
 func informerPresets() []Preset {
 	return []Preset{
 		{
-			Name:        "informer-contended",
-			Description: "client-go's own benchmark of a shared informer: 0 to 80 readers list a namespace of 10,000 pods, and 10 one of 80,000 and of 160,000, against one writer that is at most 10 events ahead of the handler.",
-			Source:      informerSource,
-			Workloads:   []Workload{informerContended(3 * time.Second), informerContendedLarge(3 * time.Second)},
+			Name: "informer-contended",
+			Description: "client-go's own benchmark of a shared informer: 0 to 80 readers list a " +
+				"namespace of 10,000 pods, and 10 one of 80,000 and of 160,000, against one writer that is " +
+				"at most 10 events ahead of the handler.",
+			Source: informerSource,
+			Workloads: []Workload{informerContended(3 * time.Second),
+				informerContendedLarge(3 * time.Second)},
 		},
 		{
-			Name:        "informer-events",
-			Description: "Events a second through an informer of 10,000 pods to 1, 10 and 100 handlers, with nothing else going on, and what is allocated for each; and to a handler that takes 1 ms beside nine that take nothing.",
-			Source:      informerSource + ", with a longer queue",
+			Name: "informer-events",
+			Description: "Events a second through an informer of 10,000 pods to 1, 10 and 100 handlers, " +
+				"with nothing else going on, and what is allocated for each; and to a handler that takes 1 " +
+				"ms beside nine that take nothing.",
+			Source: informerSource + ", with a longer queue",
 			Workloads: []Workload{
 				informerEvents(time.Second, 1, 10, 100),
 				informerSlowHandler(),
 			},
 		},
 		{
-			Name:        "informer-staleness",
-			Description: "10,000 events a second offered to an informer of 10,000 pods with 0, 1 and 10 goroutines that list everything, and with 1 and 10 workers that get single keys, 10 of them also with 100,000 pods: how long until the store shows an event, and until the handler is told?",
-			Source:      "https://github.com/kubernetes/kubernetes/issues/130767",
+			Name: "informer-staleness",
+			Description: "10,000 events a second offered to an informer of 10,000 pods with 0, 1 and 10 " +
+				"goroutines that list everything, and with 1 and 10 workers that get single keys, 10 of " +
+				"them also with 100,000 pods: how long until the store shows an event, and until the " +
+				"handler is told?",
+			Source: "https://github.com/kubernetes/kubernetes/issues/130767",
 			Workloads: []Workload{
 				informerStaleness(3*time.Second, 0, 1, informerListers),
 				informerGetters(3*time.Second, 1, informerWorkers),
@@ -80,26 +92,32 @@ func informerPresets() []Preset {
 			},
 		},
 		{
-			Name:        "informer-sync",
-			Description: "The initial sync of 10,000 to 150,000 pods, by list and by streaming list: time until everything is in the store and the handler has been told, memory at its peak and kept per object.",
-			Source:      "https://kubernetes.io/docs/setup/best-practices/cluster-large/ for the size of the largest cluster",
+			Name: "informer-sync",
+			Description: "The initial sync of 10,000 to 150,000 pods, by list and by streaming list: " +
+				"time until everything is in the store and the handler has been told, memory at its peak " +
+				"and kept per object.",
+			Source: "https://kubernetes.io/docs/setup/best-practices/cluster-large/ for the size of " +
+				"the largest cluster",
 			Workloads: []Workload{
 				informerSync("informer-sync", OpSync, 10_000, 100_000, 150_000),
 				informerSync("informer-sync-stream", OpSyncStream, 10_000, 100_000, 150_000),
 			},
 		},
 		{
-			Name:        "informer-relist",
-			Description: "The watch ends with a 410 and everything has changed: time from the answer to the list until the handler has been told of each of 10,000 pods, with 0 and 10 readers, and the longest that a reader waits.",
-			Source:      "https://github.com/kubernetes/kubernetes/issues/130767",
-			Workloads:   []Workload{informerRelist(10*time.Second, 0, informerListers)},
+			Name: "informer-relist",
+			Description: "The watch ends with a 410 and everything has changed: time from the answer to " +
+				"the list until the handler has been told of each of 10,000 pods, with 0 and 10 readers, " +
+				"and the longest that a reader waits.",
+			Source:    "https://github.com/kubernetes/kubernetes/issues/130767",
+			Workloads: []Workload{informerRelist(10*time.Second, 0, informerListers)},
 		},
 	}
 }
 
 func informerContended(duration time.Duration) Workload {
 	return Workload{
-		Name: "informer-contended", Description: "Goroutines that list a namespace of 10,000 pods against one writer, at most 10 events ahead of the handler.",
+		Name: "informer-contended", Description: "Goroutines that list a namespace of 10,000 pods " +
+			"against one writer, at most 10 events ahead of the handler.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups: informerAgainst(informerListers),
 		Sweep:  Sweep{Vary: "listers.goroutines", Values: []int{0, 1, informerListers, 80}},
@@ -110,7 +128,8 @@ func informerContended(duration time.Duration) Workload {
 
 func informerContendedLarge(duration time.Duration) Workload {
 	w := informerContended(duration)
-	w.Name, w.Description = "informer-contended-large", "The same with 10 readers, and 80,000 and 160,000 pods."
+	w.Name, w.Description = "informer-contended-large",
+		"The same with 10 readers, and 80,000 and 160,000 pods."
 	w.Objects.Count = 80_000
 	w.Sweep = Sweep{Vary: varyObjects, Values: []int{80_000, 160_000}}
 	return w
@@ -127,7 +146,8 @@ func informerAgainst(listers int) []Group {
 
 func informerEvents(duration time.Duration, handlers ...int) Workload {
 	return Workload{
-		Name: "informer-events", Description: "MODIFIED events, in bursts of 1,024, to different numbers of handlers.",
+		Name: "informer-events", Description: "MODIFIED events, in bursts of 1,024, to different " +
+			"numbers of handlers.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Ops: []Op{OpDeliver}, Parallel: handlers,
 		Duration: duration,
@@ -136,7 +156,9 @@ func informerEvents(duration time.Duration, handlers ...int) Workload {
 
 func informerSlowHandler() Workload {
 	return Workload{
-		Name: "informer-slow-handler", Description: "A handler that takes 1 ms for each event, nine that take nothing, and 5,000 events a second: nobody waits for the slow one.",
+		Name: "informer-slow-handler",
+		Description: "A handler that takes 1 ms for each event, nine that take nothing, and 5,000 " +
+			"events a second: nobody waits for the slow one.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups: []Group{
 			{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: 5_000},
@@ -150,7 +172,9 @@ func informerSlowHandler() Workload {
 // informerStaleness has the listers of lock-starvation, which list everything.
 func informerStaleness(duration time.Duration, listers ...int) Workload {
 	return Workload{
-		Name: "informer-staleness", Description: "10,000 events a second while goroutines list everything: from when an event was due to when the store shows it (writer), and to when the handler is told (handlers).",
+		Name: "informer-staleness", Description: "10,000 events a second while goroutines list " +
+			"everything: from when an event was due to when the store shows it (writer), and to when the " +
+			"handler is told (handlers).",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups:   informerAtRate(Group{Name: "listers", Op: OpList, Goroutines: informerListers}),
 		Sweep:    Sweep{Vary: "listers.goroutines", Values: listers},
@@ -171,9 +195,12 @@ func informerAtRate(readers Group) []Group {
 // queued, and a few that it refers to.
 func informerGetters(duration time.Duration, getters ...int) Workload {
 	return Workload{
-		Name: "informer-getters", Description: "10,000 events a second while workers get 50,000 single keys a second: from when an event was due to when the store shows it (writer), and to when the handler is told (handlers); and what a Get takes.",
+		Name: "informer-getters", Description: "10,000 events a second while workers get 50,000 " +
+			"single keys a second: from when an event was due to when the store shows it (writer), and " +
+			"to when the handler is told (handlers); and what a Get takes.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups:   informerAtRate(Group{Name: "getters", Op: OpGet, Goroutines: informerWorkers, Rate: informerGets}),
+		Groups: informerAtRate(
+			Group{Name: "getters", Op: OpGet, Goroutines: informerWorkers, Rate: informerGets}),
 		Sweep:    Sweep{Vary: "getters.goroutines", Values: getters},
 		Duration: duration, Warmup: informerWarmup,
 	}
@@ -189,18 +216,21 @@ func informerGettersLarge(duration time.Duration) Workload {
 // informerSync uses whole pods: a peak matters in relation to the objects' own size.
 func informerSync(name string, op Op, sizes ...int) Workload {
 	return Workload{
-		Name: name, Description: "New informers with one handler, one after the other, until everything is in the store and the handler has been told.",
-		Component: contract.ComponentInformer, Objects: synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: sizes[0]},
-		Ops:      []Op{op},
-		Sweep:    Sweep{Vary: varyObjects, Values: sizes},
-		Duration: 500 * time.Millisecond,
+		Name: name, Description: "New informers with one handler, one after the other, until " +
+			"everything is in the store and the handler has been told.",
+		Component: contract.ComponentInformer,
+		Objects:   synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: sizes[0]},
+		Ops:       []Op{op},
+		Sweep:     Sweep{Vary: varyObjects, Values: sizes},
+		Duration:  500 * time.Millisecond,
 	}
 }
 
 // informerRelist lasts for a few relists: client-go waits 0.8 to 1.6 s before each.
 func informerRelist(duration time.Duration, listers ...int) Workload {
 	return Workload{
-		Name: "informer-relist", Description: "Everything has changed when an informer lists again: until the handler has been told of each object, while goroutines list everything.",
+		Name: "informer-relist", Description: "Everything has changed when an informer lists again: " +
+			"until the handler has been told of each object, while goroutines list everything.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups: []Group{
 			{Name: "relister", Op: OpRelist, Goroutines: 1},
@@ -214,7 +244,8 @@ func informerRelist(duration time.Duration, listers ...int) Workload {
 // quickInformer is the informer workload of the brief preset.
 func quickInformer() Workload {
 	return Workload{
-		Name: "informer", Description: "Events through a whole informer: alone to one handler, and from one writer against goroutines that list a namespace.",
+		Name: "informer", Description: "Events through a whole informer: alone to one handler, and " +
+			"from one writer against goroutines that list a namespace.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Ops:      []Op{OpDeliver},
 		Groups:   informerAgainst(quickListers),

@@ -11,9 +11,11 @@ import (
 
 func queueDelayMillion(objects synthetic.ObjectSpec) Workload {
 	return Workload{
-		Name: "queue-delay-million", Description: "AddAfter on a queue in which 1,000,000 items wait; the memory of each.",
-		Component: contract.ComponentQueue, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
-		Ops: []Op{OpAddAfter}, Parallel: []int{1, 8},
+		Name:        "queue-delay-million",
+		Description: "AddAfter on a queue in which 1,000,000 items wait; the memory of each.",
+		Component:   contract.ComponentQueue, Objects: objects, Waiting: 1_000_000,
+		Ahead: 10 * time.Minute,
+		Ops:   []Op{OpAddAfter}, Parallel: []int{1, 8},
 	}
 }
 
@@ -24,9 +26,11 @@ func queueDelayMillion(objects synthetic.ObjectSpec) Workload {
 func queueDueStorm() Workload {
 	const rate = 200_000
 	return Workload{
-		Name: "queue-due-storm", Description: "200,000 items come due in each second: how late does a worker have them?",
-		Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 2 * rate},
-		Waiting: 2 * rate, Ahead: 4 * time.Second,
+		Name: "queue-due-storm", Description: "200,000 items come due in each second: how late does a " +
+			"worker have them?",
+		Component: contract.ComponentQueue,
+		Objects:   synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 2 * rate},
+		Waiting:   2 * rate, Ahead: 4 * time.Second,
 		Groups:   []Group{{Name: "workers", Op: OpGetDone, Goroutines: 8}},
 		Duration: time.Second, Warmup: 1500 * time.Millisecond,
 	}
@@ -48,9 +52,11 @@ func queueRequeueStorm() Workload {
 
 func queueEight() Workload {
 	return Workload{
-		Name: "queue-eight", Description: "Add, Get and Done alone and by eight goroutines; eight producers and eight workers as fast as they can.",
-		Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: quickWaiting},
-		Ops: []Op{OpAddGetDone}, Parallel: []int{1, 8},
+		Name: "queue-eight", Description: "Add, Get and Done alone and by eight goroutines; eight " +
+			"producers and eight workers as fast as they can.",
+		Component: contract.ComponentQueue,
+		Objects:   synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: quickWaiting},
+		Ops:       []Op{OpAddGetDone}, Parallel: []int{1, 8},
 		Groups: []Group{
 			{Name: "producers", Op: OpAdd, Goroutines: 8},
 			{Name: "workers", Op: OpGetDone, Goroutines: 8},

@@ -13,9 +13,12 @@ import (
 func scaling() Preset {
 	sizes := []int{1_000, 10_000, 100_000, 1_000_000}
 	return Preset{
-		Name:        "scaling",
-		Description: "How the cost of each operation grows with 1,000 to 1,000,000 objects or waiting items.",
-		Source:      "k8s.io/client-go@v0.37.2/tools/cache/listers_test.go BenchmarkLister_Match_1k_100 to _1M_100 for the sizes; the law that each structure promises: flat for maps, log for heaps",
+		Name: "scaling",
+		Description: "How the cost of each operation grows with 1,000 to 1,000,000 objects or waiting " +
+			"items.",
+		Source: "k8s.io/client-go@v0.37.2/tools/cache/listers_test.go " +
+			"BenchmarkLister_Match_1k_100 to _1M_100 for the sizes; the law that each structure " +
+			"promises: flat for maps, log for heaps",
 		Workloads: []Workload{
 			{
 				Name: "store-scaling", Description: "Each operation of a store with nothing else going on.",
@@ -28,7 +31,8 @@ func scaling() Preset {
 			{
 				Name: "delay-scaling", Description: "A heap of waiting items, one goroutine.",
 				Component: contract.ComponentDelay,
-				Objects:   synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: sizes[0]}, Waiting: sizes[0], Ahead: 10 * time.Minute,
+				Objects:   synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: sizes[0]}, Waiting: sizes[0],
+				Ahead:    10 * time.Minute,
 				Ops:      []Op{OpAdd, OpPop},
 				Sweep:    Sweep{Vary: varyWaiting, Values: sizes},
 				Duration: 100 * time.Millisecond,

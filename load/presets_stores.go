@@ -18,13 +18,16 @@ const (
 )
 
 func lockStarvation() Preset {
-	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: starvedObjects, Namespaces: starvedObjects / starvedMatches}
+	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: starvedObjects,
+		Namespaces: starvedObjects / starvedMatches}
 	writer := Group{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: starvedRate}
 	return Preset{
-		Name:        "lock-starvation",
-		Designs:     true,
-		Description: "Goroutines that list everything, or look 2,000 objects up by index, against one writer: how much of what it is offered does the writer get done?",
-		Source:      "https://github.com/kubernetes/kubernetes/issues/130767, https://github.com/kubernetes/kubernetes/issues/139526",
+		Name:    "lock-starvation",
+		Designs: true,
+		Description: "Goroutines that list everything, or look 2,000 objects up by index, against one " +
+			"writer: how much of what it is offered does the writer get done?",
+		Source: "https://github.com/kubernetes/kubernetes/issues/130767, " +
+			"https://github.com/kubernetes/kubernetes/issues/139526",
 		Workloads: []Workload{
 			{
 				Name:      "lock-starvation",
@@ -52,7 +55,8 @@ func lockStarvation() Preset {
 // object's index values. Otherwise Update would find objects that update-index moved, and
 // move them back.
 func stores() Preset {
-	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: starvedObjects, Namespaces: starvedObjects / starvedMatches, Nodes: 5_000}
+	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: starvedObjects,
+		Namespaces: starvedObjects / starvedMatches, Nodes: 5_000}
 	alone := func(name, description, index string, parallel []int, ops ...Op) Workload {
 		return Workload{
 			Name: name, Description: description,
@@ -62,28 +66,40 @@ func stores() Preset {
 	}
 	one, two := []int{1}, []int{1, 2}
 	return Preset{
-		Name:        "stores",
-		Designs:     true,
-		Description: "What each operation of a store of 100,000 pods costs with nothing else going on, what it keeps per object, and how long a Get waits while the whole content is replaced over and over. About 6 minutes for each store.",
-		Source:      "design: the table of what was measured before this project began; https://github.com/kubernetes/kubernetes/pull/133241 for what the writes and the memory of a lock-free store may cost",
+		Name:    "stores",
+		Designs: true,
+		Description: "What each operation of a store of 100,000 pods costs with nothing else going " +
+			"on, what it keeps per object, and how long a Get waits while the whole content is replaced " +
+			"over and over. About 6 minutes for each store.",
+		Source: "design: the table of what was measured before this project began; " +
+			"https://github.com/kubernetes/kubernetes/pull/133241 for what the writes and the memory of " +
+			"a lock-free store may cost",
 		Workloads: []Workload{
-			alone("stores-get", "Get of one key, by one goroutine and by two.", synthetic.IndexNode, two, OpGet),
-			alone("stores-list", "List of everything, and ByIndex of the 2,000 objects of a namespace.", synthetic.IndexNamespace, one, OpList, OpByIndex),
+			alone("stores-get", "Get of one key, by one goroutine and by two.", synthetic.IndexNode, two,
+				OpGet),
+			alone("stores-list", "List of everything, and ByIndex of the 2,000 objects of a namespace.",
+				synthetic.IndexNamespace, one, OpList, OpByIndex),
 			{
-				Name:        "stores-lister",
-				Description: "A goroutine that lists everything in a loop, each List timed by itself: most of them meet no garbage collection, which the mean that stores-list gives has in it.",
-				Component:   contract.ComponentStore, Objects: objects,
+				Name: "stores-lister",
+				Description: "A goroutine that lists everything in a loop, each List timed by itself: most " +
+					"of them meet no garbage collection, which the mean that stores-list gives has in it.",
+				Component: contract.ComponentStore, Objects: objects,
 				Groups:   []Group{{Name: "lister", Op: OpList, Goroutines: 1}},
 				Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
 			},
-			alone("stores-by-node", "ByIndex of the 20 objects of a node.", synthetic.IndexNode, one, OpByIndex),
-			alone("stores-update", "Update that leaves the index values as they are.", synthetic.IndexNode, one, OpUpdate),
-			alone("stores-update-index", "Update that moves the object to another node.", synthetic.IndexNode, one, OpUpdateIndex),
-			alone("stores-write", "Delete and Add of a key, a Transaction of 1,000 updates, and Replace of everything.", synthetic.IndexNode, one, OpAddDelete, OpTransaction, OpReplace),
+			alone("stores-by-node", "ByIndex of the 20 objects of a node.", synthetic.IndexNode, one,
+				OpByIndex),
+			alone("stores-update", "Update that leaves the index values as they are.", synthetic.IndexNode,
+				one, OpUpdate),
+			alone("stores-update-index", "Update that moves the object to another node.",
+				synthetic.IndexNode, one, OpUpdateIndex),
+			alone("stores-write", "Delete and Add of a key, a Transaction of 1,000 updates, and Replace "+
+				"of everything.", synthetic.IndexNode, one, OpAddDelete, OpTransaction, OpReplace),
 			{
-				Name:        "stores-replace",
-				Description: "A reader that Gets at a fixed rate, by itself and beside a goroutine that replaces everything over and over: the first says what the machine adds.",
-				Component:   contract.ComponentStore, Objects: objects,
+				Name: "stores-replace",
+				Description: "A reader that Gets at a fixed rate, by itself and beside a goroutine that " +
+					"replaces everything over and over: the first says what the machine adds.",
+				Component: contract.ComponentStore, Objects: objects,
 				Groups: []Group{
 					{Name: "reader", Op: OpGet, Goroutines: 1, Rate: starvedRate},
 					{Name: "relister", Op: OpReplace, Goroutines: 1},
@@ -99,9 +115,10 @@ func stores() Preset {
 // disturb update, and List, whose growth is known.
 func storesScaling() Preset {
 	return Preset{
-		Name:        "stores-scaling",
-		Description: "How the cost of Get, ByIndex of 30 objects and Update grows from 1,000 objects to 1,000,000. Some 3 minutes for each store.",
-		Source:      "design: flat but for cache misses is what a hash map promises",
+		Name: "stores-scaling",
+		Description: "How the cost of Get, ByIndex of 30 objects and Update grows from 1,000 objects " +
+			"to 1,000,000. Some 3 minutes for each store.",
+		Source: "design: flat but for cache misses is what a hash map promises",
 		Workloads: []Workload{{
 			Name:      "stores-scaling",
 			Component: contract.ComponentStore,

@@ -32,7 +32,8 @@ func TestStorePresetsAreWhatTheySay(t *testing.T) {
 			}
 		}
 	}
-	want := map[Op]int{OpGet: 2, OpList: 1, OpByIndex: 2, OpUpdate: 1, OpUpdateIndex: 1, OpAddDelete: 1, OpTransaction: 1, OpReplace: 1}
+	want := map[Op]int{OpGet: 2, OpList: 1, OpByIndex: 2, OpUpdate: 1, OpUpdateIndex: 1,
+		OpAddDelete: 1, OpTransaction: 1, OpReplace: 1}
 	for op, n := range want {
 		if seen[op] != n {
 			t.Errorf("%s is measured alone %d times, want %d", op, seen[op], n)

@@ -20,13 +20,15 @@ const (
 func ParseSweep(text string) (Sweep, error) {
 	vary, list, found := strings.Cut(text, "=")
 	if !found || vary == "" || list == "" {
-		return Sweep{}, fmt.Errorf("%q is no sweep: use WHAT=N,N,..., such as objects=1000,10000,100000", text)
+		return Sweep{}, fmt.Errorf("%q is no sweep: use WHAT=N,N,..., such as objects=1000,10000,100000",
+			text)
 	}
 	s := Sweep{Vary: vary}
 	for field := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(field)
 		if err != nil {
-			return Sweep{}, fmt.Errorf("%q: %q is no whole number: use %s=N,N,... with whole numbers", text, field, vary)
+			return Sweep{}, fmt.Errorf("%q: %q is no whole number: use %s=N,N,... with whole numbers", text,
+				field, vary)
 		}
 		s.Values = append(s.Values, n)
 	}
@@ -41,7 +43,8 @@ func (w Workload) checkSweep(e *FieldErrors) {
 	_, field, ofGroup := strings.Cut(w.Sweep.Vary, ".")
 	switch {
 	case !slices.Contains(w.Sweepable(), w.Sweep.Vary):
-		e.add("sweep.vary", fmt.Sprintf("cannot vary %q", w.Sweep.Vary), "one of "+join(w.Sweepable(), asString))
+		e.add("sweep.vary", fmt.Sprintf("cannot vary %q", w.Sweep.Vary),
+			"one of "+join(w.Sweepable(), asString))
 	case w.Sweep.Vary == varyWaiting, ofGroup && field != "batch":
 		low = 0
 	}

@@ -292,7 +292,8 @@ type TraceResourceInfo struct {
 
 // Info summarises the trace, in time proportional to its events.
 func (t *Trace) Info() TraceInfo {
-	info := TraceInfo{Span: t.Span(), Initial: len(t.Initial), Total: len(t.Events), Events: map[watch.EventType]int{}}
+	info := TraceInfo{Span: t.Span(), Initial: len(t.Initial), Total: len(t.Events),
+		Events: map[watch.EventType]int{}}
 	seen := make([]map[string]bool, len(t.Resources))
 	for i, r := range t.Resources {
 		seen[i] = map[string]bool{}

@@ -52,7 +52,9 @@ func (c Contention) Shown() bool { return c.Events >= c.Limit }
 
 // String says it in one or two sentences, with what would show more.
 func (c Contention) String() string {
-	said := fmt.Sprintf("at most %s objects at once and %s events/s on average; beside 10 goroutines that list, client-go's store gets some %s events/s done with as many objects (estimate)",
+	said := fmt.Sprintf(
+		"at most %s objects at once and %s events/s on average; beside 10 goroutines that list, "+
+			"client-go's store gets some %s events/s done with as many objects (estimate)",
 		humanize.Comma(int64(c.Objects)), humanize.Comma(int64(c.Events)), humanize.Comma(int64(c.Limit)))
 	switch share := c.Events / c.Limit; {
 	case c.Shown():
@@ -62,6 +64,9 @@ func (c Contention) String() string {
 	case c.Events == 0 || c.Objects == 0:
 		return said + ": the replay cannot show starvation; record for longer"
 	default:
-		return said + fmt.Sprintf(": the replay cannot show starvation, only what operations cost. A larger cluster can (--times %d), or a faster replay (--compress divides the times)", int(math.Ceil(lateCopies*math.Sqrt(1/share))))
+		return said + fmt.Sprintf(
+			": the replay cannot show starvation, only what operations cost. A larger cluster can "+
+				"(--times %d), or a faster replay (--compress divides the times)",
+			int(math.Ceil(lateCopies*math.Sqrt(1/share))))
 	}
 }

@@ -19,7 +19,8 @@ func isPrefix(t *testing.T, saved, whole *Trace) {
 	if len(saved.Initial) > len(whole.Initial) || len(saved.Events) > len(whole.Events) ||
 		len(saved.Initial) > 0 && !reflect.DeepEqual(saved.Initial, whole.Initial[:len(saved.Initial)]) ||
 		len(saved.Events) > 0 && !reflect.DeepEqual(saved.Events, whole.Events[:len(saved.Events)]) {
-		t.Fatalf("what was saved is no beginning of the whole: %d and %d", len(saved.Initial), len(saved.Events))
+		t.Fatalf("what was saved is no beginning of the whole: %d and %d", len(saved.Initial),
+			len(saved.Events))
 	}
 	if err := saved.Validate(); err != nil {
 		t.Fatal(err)
@@ -36,7 +37,8 @@ func TestCutRecording(t *testing.T) {
 	for n := 1; n < len(data); n++ {
 		saved, err := ReadTrace("cut.trace", bytes.NewReader(data[:n]))
 		var d *TraceDamage
-		if !errors.Is(err, ErrTraceTruncated) || !errors.As(err, &d) || !strings.HasPrefix(err.Error(), "trace cut.trace: block ") {
+		if !errors.Is(err, ErrTraceTruncated) || !errors.As(err, &d) ||
+			!strings.HasPrefix(err.Error(), "trace cut.trace: block ") {
 			t.Fatalf("cut after %d of %d bytes: %v", n, len(data), err)
 		}
 		if (saved == nil) != (d.Block == 0) || d.Offset > int64(n) {
@@ -46,7 +48,8 @@ func TestCutRecording(t *testing.T) {
 			continue
 		}
 		isPrefix(t, saved, whole)
-		if d.Events != len(saved.Events) || d.Initial != len(saved.Initial) || d.Events+d.Initial < before {
+		if d.Events != len(saved.Events) || d.Initial != len(saved.Initial) ||
+			d.Events+d.Initial < before {
 			t.Fatalf("cut after %d bytes: %+v", n, d)
 		}
 		before = d.Events + d.Initial
@@ -96,7 +99,8 @@ func TestCorruptGzippedRecording(t *testing.T) {
 		bad := bytes.Clone(packed)
 		bad[at] ^= 0x20
 		saved, err := ReadTrace("bad.trace.gz", bytes.NewReader(bad))
-		if err != nil && !errors.As(err, new(*TraceDamage)) { // a bit that only fills up the last byte changes nothing
+		// a bit that only fills up the last byte changes nothing
+		if err != nil && !errors.As(err, new(*TraceDamage)) {
 			t.Fatalf("byte %d of %d is changed: %v", at, len(packed), err)
 		}
 		if saved != nil {
@@ -104,7 +108,8 @@ func TestCorruptGzippedRecording(t *testing.T) {
 			saves++
 		}
 		if err == nil && len(saved.Events) != len(whole.Events) {
-			t.Fatalf("byte %d of %d is changed: %d events of %d, and no error", at, len(packed), len(saved.Events), len(whole.Events))
+			t.Fatalf("byte %d of %d is changed: %d events of %d, and no error", at, len(packed),
+				len(saved.Events), len(whole.Events))
 		}
 	}
 	if saves == 0 {
@@ -138,9 +143,11 @@ func TestCorruptRecording(t *testing.T) {
 		data []byte
 		want error
 	}{
-		"another version": {bytes.Replace(data, []byte("trace 2\n"), []byte("trace 9\n"), 1), ErrTraceVersion},
-		"a tail":          {append(bytes.Clone(data), 'x'), ErrTraceCorrupt},
-		"text":            {[]byte("informerbench-trace is what it says, and then it goes on for long"), ErrNotTrace},
+		"another version": {bytes.Replace(data, []byte("trace 2\n"), []byte("trace 9\n"), 1),
+			ErrTraceVersion},
+		"a tail": {append(bytes.Clone(data), 'x'), ErrTraceCorrupt},
+		"text": {[]byte("informerbench-trace is what it says, and then it goes on for long"),
+			ErrNotTrace},
 		"a block twice":   {append(bytes.Clone(data), data[30:]...), ErrTraceCorrupt},
 		"a claim of 128M": {claim(data), ErrTraceTruncated},
 	} {
@@ -149,7 +156,9 @@ func TestCorruptRecording(t *testing.T) {
 		}
 	}
 	gone := errors.New("the disk is gone")
-	if _, err := ReadTrace("x", io.MultiReader(bytes.NewReader(data[:len(data)-5]), failingReader{gone})); !errors.Is(err, gone) || errors.Is(err, ErrTraceCorrupt) {
+	if _, err := ReadTrace(
+		"x", io.MultiReader(bytes.NewReader(data[:len(data)-5]), failingReader{gone})); !errors.Is(err,
+		gone) || errors.Is(err, ErrTraceCorrupt) {
 		t.Errorf("a reader's error became %v", err)
 	}
 }
@@ -173,10 +182,13 @@ func TestBadRecords(t *testing.T) {
 		{"twice", one + "\n" + one, "exists"},
 		{"backwards", strings.Replace(one, "INITIAL", `ADDED","at":"5`, 1), "record 0"},
 		{"not there", `{"type":"DELETED","r":0,"key":"a/one"}`, "not there"},
-		{"keeps what is not there", strings.Replace(one, `"object"`, `"keep":["spec"],"object"`, 1), "not there"},
-		{"keeps a field that is not there", one + "\n" + `{"type":"MODIFIED","r":0,"key":"a/one","keep":["metadata","spec"]}`, `no "spec"`},
+		{"keeps what is not there", strings.Replace(one, `"object"`, `"keep":["spec"],"object"`, 1),
+			"not there"},
+		{"keeps a field that is not there",
+			one + "\n" + `{"type":"MODIFIED","r":0,"key":"a/one","keep":["metadata","spec"]}`, `no "spec"`},
 		{"no metadata", strings.Replace(one, "metadata", "metaldata", 1), "metadata"},
-		{"metadata of a strange shape", `{"type":"INITIAL","r":0,"key":"a/one","object":{"metadata":7}}`, "metadata"},
+		{"metadata of a strange shape", `{"type":"INITIAL","r":0,"key":"a/one","object":{"metadata":7}}`,
+			"metadata"},
 		{"starts late", `{"type":"ADDED","at":1,"r":0,"key":"a/x","object":{"metadata":{"namespace":"a","name":"x"}}}` + "\n" + one, "after an event"},
 		{"before its predecessor", `{"type":"ADDED","at":9,"r":0,"key":"a/x","object":{"metadata":{"namespace":"a","name":"x"}}}` + "\n" +
 			`{"type":"DELETED","at":8,"r":0,"key":"a/x"}`, "before its predecessor"},
@@ -197,7 +209,8 @@ func TestBadRecords(t *testing.T) {
 func withRecords(t testing.TB, records string) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewTraceWriter(&out, TraceHeader{Resources: []TraceResource{podsResource, deploymentsResource}})
+	w, err := NewTraceWriter(&out,
+		TraceHeader{Resources: []TraceResource{podsResource, deploymentsResource}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +233,8 @@ func storedRecords(t testing.TB, head []byte, zip *flate.Writer, records string)
 	if err := zip.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h := blockHeader{Mark: [4]byte([]byte(blockMark)), Kind: blockRecords, Index: 1, Raw: uint32(len(records)), Packed: uint32(packed.Len())}
+	h := blockHeader{Mark: [4]byte([]byte(blockMark)), Kind: blockRecords, Index: 1,
+		Raw: uint32(len(records)), Packed: uint32(packed.Len())}
 	h.Sum = h.sum(packed.Bytes())
 	out, err := binary.Append(bytes.Clone(head), binary.BigEndian, h)
 	if err != nil {
@@ -282,7 +296,8 @@ func (w *failingWriter) Write(b []byte) (int, error) {
 
 func TestTraceWriterKeepsItsError(t *testing.T) {
 	t.Parallel()
-	w, err := NewTraceWriter(&failingWriter{left: 1000}, TraceHeader{Resources: []TraceResource{podsResource}})
+	w, err := NewTraceWriter(&failingWriter{left: 1000},
+		TraceHeader{Resources: []TraceResource{podsResource}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +306,8 @@ func TestTraceWriterKeepsItsError(t *testing.T) {
 			err = w.Flush()
 		}
 	}
-	if !errors.Is(err, errNoSpace) || !errors.Is(w.Close(0, ""), errNoSpace) || !errors.Is(w.Gone(0, 0, "a/pod-0"), errNoSpace) {
+	if !errors.Is(err, errNoSpace) || !errors.Is(w.Close(0, ""), errNoSpace) ||
+		!errors.Is(w.Gone(0, 0, "a/pod-0"), errNoSpace) {
 		t.Errorf("got %v, and another error later", err)
 	}
 	if err := w.Initial(0, anObject(podsResource, "late", "u", 1)); !errors.Is(err, errNoSpace) {

@@ -29,9 +29,11 @@ const traceMagic = traceFormat + " "
 // The defects of a trace file.
 var (
 	// ErrNotTrace: the file is something else.
-	ErrNotTrace = errors.New("not a trace file: make one with benchrun record or benchrun trace import")
+	ErrNotTrace = errors.New(
+		"not a trace file: make one with benchrun record or benchrun trace import")
 	// ErrTraceVersion: the file is of another version of the format.
-	ErrTraceVersion = errors.New("the trace has another version of the format: make it again with this program")
+	ErrTraceVersion = errors.New(
+		"the trace has another version of the format: make it again with this program")
 	// ErrTraceTruncated: the end is missing.
 	ErrTraceTruncated = errors.New("the trace's end is missing: copy or make it again")
 	// ErrTraceCorrupt: the contents were changed.
@@ -52,7 +54,9 @@ type TraceDamage struct {
 func (d *TraceDamage) Error() string {
 	saved := "nothing is saved"
 	if d.Block > 0 {
-		saved = fmt.Sprintf("saved are the %d objects and %d events before it; benchrun trace salvage makes a whole trace of them", d.Initial, d.Events)
+		saved = fmt.Sprintf(
+			"saved are the %d objects and %d events before it; benchrun trace salvage makes a whole "+
+				"trace of them", d.Initial, d.Events)
 	}
 	return fmt.Sprintf("block %d, at byte %d of the file: %v; %s", d.Block, d.Offset, d.Cause, saved)
 }
@@ -228,7 +232,8 @@ func isBlocks(begin []byte) bool {
 }
 
 func otherVersion(version string) error {
-	return fmt.Errorf("version %s, this program reads versions %d and %d: %w", version, PodTraceVersion, TraceVersion, ErrTraceVersion)
+	return fmt.Errorf("version %s, this program reads versions %d and %d: %w", version,
+		PodTraceVersion, TraceVersion, ErrTraceVersion)
 }
 
 // readMagic reads the first line.

@@ -47,7 +47,8 @@ func (t *Trace) Example(resource int) runtime.Object {
 
 // Sources makes a source for each resource of the trace, with its initial objects. Play
 // applies the events; Stop each source when it is no longer needed.
-func (t *Trace) Sources(options synthetic.SourceOptions) map[schema.GroupVersionResource]*synthetic.Source {
+func (t *Trace) Sources(
+	options synthetic.SourceOptions) map[schema.GroupVersionResource]*synthetic.Source {
 	sources := make(map[schema.GroupVersionResource]*synthetic.Source, len(t.Resources))
 	for i, r := range t.Resources {
 		sources[r.GVR()] = t.NewSource(i, options)
@@ -76,7 +77,8 @@ type PlayOptions struct {
 // It sleeps until the next event is due and never skips a late one: if a source is slow,
 // later events are late. The error is the context's, or that of a source whose objects
 // differ from the trace's.
-func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource]*synthetic.Source, o PlayOptions) error {
+func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource]*synthetic.Source,
+	o PlayOptions) error {
 	if o.Compress == 0 {
 		o.Compress = 1
 	}
@@ -104,7 +106,8 @@ func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("play event %d, %s of %s %s: %w", i, e.Type, t.Resources[e.Resource], e.Key, err)
+			return fmt.Errorf("play event %d, %s of %s %s: %w", i, e.Type, t.Resources[e.Resource], e.Key,
+				err)
 		}
 		if o.Applied != nil {
 			o.Applied(e, due, written)

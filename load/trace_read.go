@@ -57,7 +57,9 @@ func readBlocks(in *bufio.Reader, b *budget, text io.Writer) (*Trace, error) {
 // unchanged.
 func (r *blockReader) damaged(err error) error {
 	var flateErr flate.CorruptInputError
-	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &flateErr) { // of a file that is gzipped as a whole
+	// of a file that is gzipped as a whole
+	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) ||
+		errors.As(err, &flateErr) {
 		err = corrupt("gzip: %w", err)
 	}
 	if !errors.Is(err, ErrTraceTruncated) && !errors.Is(err, ErrTraceCorrupt) {
@@ -93,12 +95,15 @@ func (r *blockReader) next() error {
 	if _, err := binary.Decode(head, binary.BigEndian, &h); err != nil {
 		return corrupt("header: %w", err)
 	}
-	if string(h.Mark[:]) != blockMark || h.Index != r.index || h.Raw > maxBlock || h.Packed > 2*maxBlock {
+	if string(h.Mark[:]) != blockMark || h.Index != r.index || h.Raw > maxBlock ||
+		h.Packed > 2*maxBlock {
 		return corrupt("no block %d begins here", r.index)
 	}
 	// The buffer grows with the bytes read, not with the header's claim.
 	var packed bytes.Buffer
-	if _, err := io.CopyN(&packed, r.in, int64(h.Packed)); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the latter if the file is gzipped
+	// the latter if the file is gzipped
+	if _, err := io.CopyN(&packed, r.in, int64(h.Packed)); errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrTraceTruncated
 	} else if err != nil {
 		return err
@@ -151,7 +156,8 @@ func (r *blockReader) header(raw []byte) error {
 	if err := json.Unmarshal(raw, &h); err != nil {
 		return corrupt("header: %w", err)
 	}
-	if n := len(h.Resources); n == 0 || n > maxResources || !(h.Compress > 0) || math.IsInf(h.Compress, 0) {
+	if n := len(h.Resources); n == 0 || n > maxResources || !(h.Compress > 0) ||
+		math.IsInf(h.Compress, 0) {
 		return corrupt("a header of %d resources, compressed by %v", n, h.Compress)
 	}
 	h.Source = WithoutCredentials(h.Source) // an older recorder wrote the URL with credentials
@@ -201,7 +207,8 @@ func (r *blockReader) record(rec *traceRecord) error {
 		t.Notes = append(t.Notes, *rec.Note)
 		return nil
 	}
-	e := TraceEvent{At: time.Duration(rec.At), Type: watch.EventType(rec.Type), Resource: rec.Resource, Key: rec.Key}
+	e := TraceEvent{At: time.Duration(rec.At), Type: watch.EventType(rec.Type), Resource: rec.Resource,
+		Key: rec.Key}
 	if rec.Type == recordInitial {
 		e.Type = watch.Added
 	}
@@ -269,7 +276,8 @@ func (r *blockReader) end(raw []byte) error {
 	}
 	t := r.trace
 	if end.Initial != len(t.Initial) || end.Events != len(t.Events) || end.Length < t.Span() {
-		return corrupt("it ends after %d objects and %d events, want %d and %d", len(t.Initial), len(t.Events), end.Initial, end.Events)
+		return corrupt("it ends after %d objects and %d events, want %d and %d", len(t.Initial),
+			len(t.Events), end.Initial, end.Events)
 	}
 	t.Length, t.Ended, r.ended = end.Length, end.Ended, true
 	return nil

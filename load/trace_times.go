@@ -53,7 +53,8 @@ func (t *Trace) Times(n int) (*Trace, error) {
 	}
 	each := len(t.Initial) + len(t.Events)
 	if n < 1 || each > 0 && n > MostTimesEvents/each {
-		return nil, fmt.Errorf("%d times its %d objects and events: use 1 to %d times", n, each, max(1, MostTimesEvents/max(1, each)))
+		return nil, fmt.Errorf("%d times its %d objects and events: use 1 to %d times", n, each,
+			max(1, MostTimesEvents/max(1, each)))
 	}
 	var shared string
 	for _, separator := range []string{"-", "-copy-"} {
@@ -62,7 +63,9 @@ func (t *Trace) Times(n int) (*Trace, error) {
 			return out, out.Validate()
 		}
 	}
-	return nil, fmt.Errorf("%d copies would share names, because names of the trace end like those of copies, in -2 and in -copy-2, such as %s", n, shared)
+	return nil, fmt.Errorf(
+		"%d copies would share names, because names of the trace end like those of copies, in -2 and "+
+			"in -copy-2, such as %s", n, shared)
 }
 
 // sharedName is a name of the trace that a copy would have too, "" if there is none. Objects of two
@@ -133,7 +136,8 @@ func (t *Trace) times(n int, separator string) *Trace {
 		synthetic.Accessor(out.Initial[i].Object).SetResourceVersion(strconv.Itoa(i + 1))
 	}
 	for i := range out.Events {
-		synthetic.Accessor(out.Events[i].Object).SetResourceVersion(strconv.Itoa(len(out.Initial) + i + 1))
+		synthetic.Accessor(out.Events[i].Object).SetResourceVersion(
+			strconv.Itoa(len(out.Initial) + i + 1))
 	}
 	return out
 }

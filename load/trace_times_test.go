@@ -36,8 +36,10 @@ func TestTimes(t *testing.T) {
 	}
 	was, is := one.Info(), got.Info()
 	// The fourth copy is three quarters of a tenth of the span late.
-	if is.Objects != 4*was.Objects || is.Initial != 4*was.Initial || is.Total != 4*was.Total || is.FinalLive != 4*was.FinalLive ||
-		is.Namespaces != 4*was.Namespaces || is.Nodes != 4*was.Nodes || is.Span != was.Span*1075/1000 || got.Length != is.Span {
+	if is.Objects != 4*was.Objects || is.Initial != 4*was.Initial || is.Total != 4*was.Total ||
+		is.FinalLive != 4*was.FinalLive ||
+		is.Namespaces != 4*was.Namespaces || is.Nodes != 4*was.Nodes || is.Span != was.Span*1075/1000 ||
+		got.Length != is.Span {
 		t.Errorf("got %+v\nof  %+v", is, was)
 	}
 	if is.PeakLive <= 2*was.PeakLive || is.PeakLive > 4*was.PeakLive {
@@ -57,7 +59,8 @@ func TestTimes(t *testing.T) {
 		uids[string(pod.UID)] = e.Key
 	}
 	each := was.Initial + was.Total
-	if want := map[string]int{"": each, "-2": each, "-3": each, "-4": each}; !reflect.DeepEqual(perCopy, want) {
+	if want := map[string]int{"": each, "-2": each, "-3": each,
+		"-4": each}; !reflect.DeepEqual(perCopy, want) {
 		t.Errorf("objects and events by copy: %v, want %v", perCopy, want)
 	}
 	if same, err := one.Times(1); err != nil || same != one {
@@ -75,15 +78,22 @@ func TestTimesOfARecording(t *testing.T) {
 	t.Parallel()
 	spec := map[string]any{"nodeName": "n", "x": "y"}
 	pod := func(version string) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": spec,
-			"metadata": map[string]any{"namespace": "a", "name": "p", "uid": "u", "resourceVersion": version}}}
+		return &unstructured.Unstructured{
+			Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": spec,
+				"metadata": map[string]any{"namespace": "a", "name": "p", "uid": "u",
+					"resourceVersion": version}}}
 	}
-	node := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "n"}}}
+	node := &unstructured.Unstructured{
+		Object: map[string]any{"apiVersion": "v1", "kind": "Node",
+			"metadata": map[string]any{"name": "n"}}}
 	one := &Trace{
-		TraceHeader: TraceHeader{Source: "a test", Compress: 1, Resources: []TraceResource{podsResource, {Version: "v1", Resource: "nodes", Kind: "Node"}}},
-		Initial:     []TraceEvent{{Type: watch.Added, Resource: 1, Key: "n", Object: node}, {Type: watch.Added, Key: "a/p", Object: pod("7")}},
-		Events:      []TraceEvent{{At: 20 * time.Second, Type: watch.Modified, Key: "a/p", Object: pod("9")}},
-		Length:      time.Minute,
+		TraceHeader: TraceHeader{Source: "a test", Compress: 1,
+			Resources: []TraceResource{podsResource, {Version: "v1", Resource: "nodes", Kind: "Node"}}},
+		Initial: []TraceEvent{{Type: watch.Added, Resource: 1, Key: "n", Object: node},
+			{Type: watch.Added, Key: "a/p", Object: pod("7")}},
+		Events: []TraceEvent{
+			{At: 20 * time.Second, Type: watch.Modified, Key: "a/p", Object: pod("9")}},
+		Length: time.Minute,
 	}
 	got, err := one.Times(2)
 	if err != nil {
@@ -96,13 +106,17 @@ func TestTimesOfARecording(t *testing.T) {
 	for _, e := range append(got.Initial, got.Events...) {
 		keys = append(keys, e.Key+"@"+synthetic.Accessor(e.Object).GetResourceVersion())
 	}
-	if want := []string{"n@1", "n-2@2", "a/p@3", "a-2/p@4", "a/p@5", "a-2/p@6"}; !reflect.DeepEqual(keys, want) {
+	if want := []string{"n@1", "n-2@2", "a/p@3", "a-2/p@4", "a/p@5",
+		"a-2/p@6"}; !reflect.DeepEqual(keys, want) {
 		t.Errorf("got %v, want %v", keys, want)
 	}
-	if got.Events[1].At != 21*time.Second || got.Length != 61*time.Second || !reflect.DeepEqual(got.Nodes(), []string{"n", "n-2"}) {
-		t.Errorf("the second copy's event is at %v of %v, the nodes are %v", got.Events[1].At, got.Length, got.Nodes())
+	if got.Events[1].At != 21*time.Second || got.Length != 61*time.Second ||
+		!reflect.DeepEqual(got.Nodes(), []string{"n", "n-2"}) {
+		t.Errorf("the second copy's event is at %v of %v, the nodes are %v", got.Events[1].At, got.Length,
+			got.Nodes())
 	}
-	if spec["nodeName"] != "n" || node.GetName() != "n" || one.Events[0].Object.(*unstructured.Unstructured).GetResourceVersion() != "9" {
+	if spec["nodeName"] != "n" || node.GetName() != "n" ||
+		one.Events[0].Object.(*unstructured.Unstructured).GetResourceVersion() != "9" {
 		t.Error("the trace itself was changed")
 	}
 }
@@ -110,9 +124,13 @@ func TestTimesOfARecording(t *testing.T) {
 // A trace may have namespaces and nodes with a copy's suffix already: the copies get another.
 func TestTimesOfNamesThatEndInNumbers(t *testing.T) {
 	t.Parallel()
-	one := &Trace{TraceHeader: TraceHeader{Source: "a test", Compress: 1, Resources: []TraceResource{podsResource, {Version: "v1", Resource: "nodes", Kind: "Node"}}}}
+	one := &Trace{TraceHeader: TraceHeader{Source: "a test", Compress: 1,
+		Resources: []TraceResource{podsResource, {Version: "v1", Resource: "nodes", Kind: "Node"}}}}
 	pod := func(ns, name, version, node string) TraceEvent {
-		return TraceEvent{Type: watch.Added, Key: ns + "/" + name, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, ResourceVersion: version}, Spec: corev1.PodSpec{NodeName: node}}}
+		return TraceEvent{Type: watch.Added, Key: ns + "/" + name,
+			Object: &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, ResourceVersion: version},
+				Spec:       corev1.PodSpec{NodeName: node}}}
 	}
 	one.Initial = []TraceEvent{pod("team", "p", "1", ""), pod("team-2", "p", "2", "")}
 	got, err := one.Times(2)
@@ -123,7 +141,8 @@ func TestTimesOfNamesThatEndInNumbers(t *testing.T) {
 	for _, e := range got.Initial {
 		keys[e.Key] = true
 	}
-	if want := map[string]bool{"team/p": true, "team-2/p": true, "team-copy-2/p": true, "team-2-copy-2/p": true}; !maps.Equal(keys, want) {
+	if want := map[string]bool{"team/p": true, "team-2/p": true, "team-copy-2/p": true,
+		"team-2-copy-2/p": true}; !maps.Equal(keys, want) {
 		t.Errorf("the copies have %v, want %v", keys, want)
 	}
 	// Also where no object has the name of another: a namespace and a node must not hold objects of
@@ -173,7 +192,8 @@ func TestReadTraceTimes(t *testing.T) {
 func TestContention(t *testing.T) {
 	t.Parallel()
 	info := func(live, events int, span time.Duration) TraceInfo {
-		return TraceInfo{Span: span, Resources: []TraceResourceInfo{{PeakLive: 3, Events: 1e9}, {PeakLive: live, Events: events}}}
+		return TraceInfo{Span: span,
+			Resources: []TraceResourceInfo{{PeakLive: 3, Events: 1e9}, {PeakLive: live, Events: events}}}
 	}
 	for _, c := range []struct {
 		name     string
@@ -182,10 +202,18 @@ func TestContention(t *testing.T) {
 		shown    bool
 		says     string
 	}{
-		{"openb", info(56, 30_780, 13*time.Second), 1, false, "at most 56 objects at once and 2,367 events/s on average; beside 10 goroutines that list, client-go's store gets some 89,285 events/s done with as many objects (estimate): the replay cannot show starvation, only what operations cost. A larger cluster can (--times 8)"},
-		{"openb, ten times as fast", info(56, 30_780, 13*time.Second), 10, false, "the replay may show starvation"},
-		{"8,830 at once", info(8_830, 60_000, 27*time.Second), 1, true, "at most 8,830 objects at once and 2,222 events/s on average; beside 10 goroutines that list, client-go's store gets some 566 events/s done with as many objects (estimate): the replay can show starvation"},
-		{"8,830 at once, slowly", info(8_830, 60_000, 2700*time.Second), 1, false, "cannot show starvation"},
+		{"openb", info(56, 30_780, 13*time.Second), 1, false,
+			"at most 56 objects at once and 2,367 events/s on average; beside 10 goroutines that list, " +
+				"client-go's store gets some 89,285 events/s done with as many objects (estimate): the " +
+				"replay cannot show starvation, only what operations cost. A larger cluster can (--times 8)"},
+		{"openb, ten times as fast", info(56, 30_780, 13*time.Second), 10, false,
+			"the replay may show starvation"},
+		{"8,830 at once", info(8_830, 60_000, 27*time.Second), 1, true,
+			"at most 8,830 objects at once and 2,222 events/s on average; beside 10 goroutines that " +
+				"list, client-go's store gets some 566 events/s done with as many objects (estimate): the " +
+				"replay can show starvation"},
+		{"8,830 at once, slowly", info(8_830, 60_000, 2700*time.Second), 1, false,
+			"cannot show starvation"},
 		{"no events", info(8_830, 0, 0), 1, false, "record for longer"},
 		{"no objects", TraceInfo{}, 1, false, "record for longer"},
 	} {
@@ -196,7 +224,8 @@ func TestContention(t *testing.T) {
 	}
 	// The advice leads there, though the copies' peaks do not coincide.
 	openb := info(56, 30_780, 13*time.Second)
-	if got := info(311*8/7, 30_780*8, 14*time.Second).Contention(1); !got.Shown() || openb.Contention(1).Shown() {
+	if got := info(311*8/7, 30_780*8, 14*time.Second).Contention(1); !got.Shown() ||
+		openb.Contention(1).Shown() {
 		t.Errorf("8 times over: %s", got)
 	}
 }

@@ -78,11 +78,13 @@ func NewTraceWriter(out io.Writer, header TraceHeader) (*TraceWriter, error) {
 	if len(header.Resources) == 0 {
 		return nil, fmt.Errorf("write the trace: it is about no resource")
 	}
-	w := &TraceWriter{out: out, header: header, known: make([]map[string]*recordedVersion, len(header.Resources))}
+	w := &TraceWriter{out: out, header: header,
+		known: make([]map[string]*recordedVersion, len(header.Resources))}
 	for i := range w.known {
 		w.known[i] = map[string]*recordedVersion{}
 	}
-	for level, zip := range map[int]**flate.Writer{flate.DefaultCompression: &w.zip, flate.HuffmanOnly: &w.huffman, flate.NoCompression: &w.stored} {
+	for level, zip := range map[int]**flate.Writer{flate.DefaultCompression: &w.zip,
+		flate.HuffmanOnly: &w.huffman, flate.NoCompression: &w.stored} {
 		var err error
 		if *zip, err = flate.NewWriter(io.Discard, level); err != nil {
 			return nil, err
@@ -114,7 +116,8 @@ func (w *TraceWriter) Keys(resource int) []string {
 // Initial writes an initial object. All of them come before the events.
 func (w *TraceWriter) Initial(resource int, obj runtime.Object) error {
 	if w.err == nil && w.stats.Events > 0 {
-		return fmt.Errorf("write the trace: %s comes at the start, and there are events already", synthetic.Key(obj))
+		return fmt.Errorf("write the trace: %s comes at the start, and there are events already",
+			synthetic.Key(obj))
 	}
 	key := synthetic.Key(obj)
 	if _, _, known := w.Known(resource, key); known {
@@ -154,7 +157,8 @@ func (w *TraceWriter) Deleted(at time.Duration, resource int, obj runtime.Object
 		return w.err
 	}
 	if uid != synthetic.Accessor(obj).GetUID() {
-		return w.Gone(at, resource, key) // the known object went, and so did this one, which the trace never had
+		// the known object went, and so did this one, which the trace never had
+		return w.Gone(at, resource, key)
 	}
 	if w.version(at, string(watch.Deleted), resource, key, obj) {
 		w.stats.Events++
@@ -202,7 +206,8 @@ func (w *TraceWriter) Close(length time.Duration, ended string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	w.json(traceEnd{Initial: w.stats.Initial, Events: w.stats.Events, Length: max(length, w.last), Ended: ended})
+	w.json(traceEnd{Initial: w.stats.Initial, Events: w.stats.Events, Length: max(length, w.last),
+		Ended: ended})
 	w.cut(blockEnd)
 	if w.err != nil {
 		return w.err
@@ -218,7 +223,8 @@ func (w *TraceWriter) time(at time.Duration) int64 {
 }
 
 // version writes the changed fields of an object. It reports whether it did.
-func (w *TraceWriter) version(at time.Duration, kind string, resource int, key string, obj runtime.Object) bool {
+func (w *TraceWriter) version(at time.Duration, kind string, resource int, key string,
+	obj runtime.Object) bool {
 	if w.err != nil {
 		return false
 	}
@@ -227,10 +233,12 @@ func (w *TraceWriter) version(at time.Duration, kind string, resource int, key s
 		w.err = fmt.Errorf("write the trace: %s: %w", key, err)
 		return false
 	}
-	r := traceRecord{At: w.time(at), Type: kind, Resource: resource, Key: key, Object: map[string]json.RawMessage{}}
+	r := traceRecord{At: w.time(at), Type: kind, Resource: resource, Key: key,
+		Object: map[string]json.RawMessage{}}
 	before := w.known[resource][key]
 	m := synthetic.Accessor(obj)
-	now := &recordedVersion{uid: m.GetUID(), version: m.GetResourceVersion(), fields: make(map[string]digest, len(object))}
+	now := &recordedVersion{uid: m.GetUID(), version: m.GetResourceVersion(),
+		fields: make(map[string]digest, len(object))}
 	for field, value := range object {
 		text, err := json.Marshal(value)
 		if err != nil {
@@ -273,7 +281,8 @@ func asMap(obj runtime.Object, resource TraceResource) (map[string]any, error) {
 // record adds a record to the block, and writes the block if that fills it.
 func (w *TraceWriter) record(r traceRecord) {
 	if r.Object == nil && r.Keep == nil && r.Type != recordNote {
-		w.cost += int64(len(w.known[r.Resource][r.Key].fields)) * cloneB // the reader copies the last version
+		// the reader copies the last version
+		w.cost += int64(len(w.known[r.Resource][r.Key].fields)) * cloneB
 	}
 	w.json(r)
 	if w.block.Len() >= blockSize {
@@ -289,7 +298,8 @@ func (w *TraceWriter) json(v any) {
 	before := w.block.Len()
 	err := json.NewEncoder(&w.block).Encode(v)
 	if n := w.block.Len() - before; err == nil && n > maxBlock-blockSize {
-		err = fmt.Errorf("a record of %d bytes is longer than the %d that are allowed", n, maxBlock-blockSize)
+		err = fmt.Errorf("a record of %d bytes is longer than the %d that are allowed", n,
+			maxBlock-blockSize)
 	}
 	if err != nil {
 		w.block.Truncate(before)
@@ -331,14 +341,16 @@ func (w *TraceWriter) cut(kind byte) {
 		w.err = fmt.Errorf("write the trace: %w", err)
 		return
 	}
-	h := blockHeader{Mark: [4]byte([]byte(blockMark)), Kind: kind, Index: uint32(w.stats.Blocks), Raw: uint32(w.block.Len()), Packed: uint32(w.packed.Len())}
+	h := blockHeader{Mark: [4]byte([]byte(blockMark)), Kind: kind, Index: uint32(w.stats.Blocks),
+		Raw: uint32(w.block.Len()), Packed: uint32(w.packed.Len())}
 	h.Sum = h.sum(w.packed.Bytes())
 	head, err := binary.Append(nil, binary.BigEndian, h)
 	if err != nil {
 		w.err = fmt.Errorf("write the trace: %w", err)
 		return
 	}
-	w.write(append(head, w.packed.Bytes()...)) // in one call, so that a block is mostly written whole or not at all
+	// in one call, so that a block is mostly written whole or not at all
+	w.write(append(head, w.packed.Bytes()...))
 	w.stats.Blocks++
 	w.block.Reset()
 }

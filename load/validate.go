@@ -139,7 +139,8 @@ func (w Workload) Validate() error {
 	checkName(&e, "name", w.Name)
 	known := slices.Contains(Components(), w.Component)
 	if !known {
-		e.add("component", fmt.Sprintf("unknown component %q", w.Component), "one of "+join(Components(), asString))
+		e.add("component", fmt.Sprintf("unknown component %q", w.Component),
+			"one of "+join(Components(), asString))
 	}
 	w.checkObjects(&e, known)
 	indexed := w.Component == contract.ComponentStore || w.Component == contract.ComponentInformer
@@ -147,7 +148,8 @@ func (w Workload) Validate() error {
 		e.add("index", fmt.Sprintf("unknown index %q", w.Index), "one of "+join(indexNames, asString))
 	}
 	if !indexed && known && w.Index != "" {
-		e.add("index", fmt.Sprintf("a %s has no index", w.Component), "it with component store or informer")
+		e.add("index", fmt.Sprintf("a %s has no index", w.Component),
+			"it with component store or informer")
 	}
 	if known {
 		w.checkOps(&e)
@@ -190,10 +192,12 @@ func (w Workload) checkObjects(e *FieldErrors, knownComponent bool) {
 			allowed = []synthetic.ObjectKind{synthetic.KindKey}
 		}
 		if !slices.Contains(allowed, o.Kind) {
-			e.add("objects.kind", fmt.Sprintf("a %s has no objects of kind %q", w.Component, o.Kind), "one of "+join(allowed, asString))
+			e.add("objects.kind", fmt.Sprintf("a %s has no objects of kind %q", w.Component, o.Kind),
+				"one of "+join(allowed, asString))
 		}
 		if !w.timed() && w.Waiting != 0 {
-			e.add("waiting", fmt.Sprintf("nothing waits in a %s", w.Component), "it with component delay or queue")
+			e.add("waiting", fmt.Sprintf("nothing waits in a %s", w.Component),
+				"it with component delay or queue")
 		}
 	}
 	within(e, "waiting", w.Waiting, 0, max(0, o.Count))
@@ -218,7 +222,8 @@ func (w Workload) checkOps(e *FieldErrors) {
 		case err != nil:
 			e.add(path, fmt.Sprintf("unknown operation %q of a %s", name, w.Component), names)
 		case w.Objects.Kind == synthetic.KindNode && (op.Indexed || name == OpUpdateIndex):
-			e.add(path, fmt.Sprintf("%s needs pods: nodes are in no index", name), "objects of kind pod or small")
+			e.add(path, fmt.Sprintf("%s needs pods: nodes are in no index", name),
+				"objects of kind pod or small")
 		case !op.Single:
 			e.add(path, fmt.Sprintf("%s needs other actors beside it", name), "it in groups, or "+names)
 		case w.Component == contract.ComponentDelay && w.Waiting == 0 && name != OpAdd:
@@ -243,9 +248,11 @@ func (w Workload) checkFaults(e *FieldErrors) {
 	switch {
 	case len(w.Faults) == 0:
 	case w.timed():
-		e.add("faults", fmt.Sprintf("no list/watch source feeds a %s", w.Component), "them with component store or fifo")
+		e.add("faults", fmt.Sprintf("no list/watch source feeds a %s", w.Component),
+			"them with component store or fifo")
 	case w.Component == contract.ComponentInformer:
-		e.add("faults", "an informer is measured over a source without faults", "op relist, which has the watch end with a 410")
+		e.add("faults", "an informer is measured over a source without faults",
+			"op relist, which has the watch end with a 410")
 	case len(w.Groups) == 0:
 		e.add("faults", "operations measured alone go over no list/watch source", "them with groups")
 	}

@@ -16,13 +16,15 @@ func (w Workload) checkGroups(e *FieldErrors, knownComponent bool) {
 		prefix := fmt.Sprintf("groups[%d].", i)
 		checkName(e, prefix+"name", g.Name)
 		if names[g.Name] && g.Name != "" {
-			e.add(prefix+"name", fmt.Sprintf("there are two groups %q", g.Name), "a name of its own for each group")
+			e.add(prefix+"name", fmt.Sprintf("there are two groups %q", g.Name),
+				"a name of its own for each group")
 		}
 		names[g.Name] = true
 		within(e, prefix+"goroutines", g.Goroutines, 0, maxGoroutines)
 		total += max(0, g.Goroutines)
 		if g.Rate != 0 && !(g.Rate >= minRate && g.Rate <= maxRate) {
-			e.add(prefix+"rate", fmt.Sprintf("%v is out of range", g.Rate), fmt.Sprintf("%v to %d operations a second, or 0 for a closed loop", minRate, maxRate))
+			e.add(prefix+"rate", fmt.Sprintf("%v is out of range", g.Rate),
+				fmt.Sprintf("%v to %d operations a second, or 0 for a closed loop", minRate, maxRate))
 		}
 		within(e, prefix+"batch", g.Batch, 1, maxBatch)
 		within(e, prefix+"keys", g.Keys, 0, max(0, w.Objects.Count))
@@ -66,17 +68,22 @@ func (w Workload) checkGroupOp(e *FieldErrors, prefix string, g Group) {
 	needs("requeue", g.Requeue, "put items back", OpGetDone)
 	needs("ahead", g.Ahead > 0, "give a ready time", aheadOps(w.Component)...)
 	if op.Role == RoleConsume && g.Rate > 0 {
-		e.add(prefix+"rate", fmt.Sprintf("the consumers of group %q take what is there, at no rate of their own", g.Name),
+		e.add(prefix+"rate", fmt.Sprintf(
+			"the consumers of group %q take what is there, at no rate of their own", g.Name),
 			"it with the group that adds or writes, or work for how long an item takes")
 	}
-	if w.Objects.Kind == synthetic.KindNode && (op.Indexed || g.Op == OpUpdateIndex || g.Op == OpListNamespace) {
-		e.add(prefix+"op", fmt.Sprintf("%s needs pods: nodes are in no index", g.Op), "objects of kind pod or small")
+	if w.Objects.Kind == synthetic.KindNode &&
+		(op.Indexed || g.Op == OpUpdateIndex || g.Op == OpListNamespace) {
+		e.add(prefix+"op", fmt.Sprintf("%s needs pods: nodes are in no index", g.Op),
+			"objects of kind pod or small")
 	}
 	switch {
 	case op.Indexed && !validIndex(g.Index):
-		e.add(prefix+"index", fmt.Sprintf("unknown index %q", g.Index), "one of "+join(indexNames, asString))
+		e.add(prefix+"index", fmt.Sprintf("unknown index %q", g.Index),
+			"one of "+join(indexNames, asString))
 	case !op.Indexed && g.Index != "":
-		e.add(prefix+"index", fmt.Sprintf("%s reads no index", g.Op), "it with op by-index, index, index-keys")
+		e.add(prefix+"index", fmt.Sprintf("%s reads no index", g.Op),
+			"it with op by-index, index, index-keys")
 	}
 }
 
@@ -107,7 +114,8 @@ func (w Workload) checkFIFOGroups(e *FieldErrors) {
 		case OpPop:
 			consumers++
 			if g.Goroutines > 1 || consumers > 1 {
-				e.add(fmt.Sprintf("groups[%d].goroutines", i), "a FIFO has one consumer", "1 goroutine in one group with op pop")
+				e.add(fmt.Sprintf("groups[%d].goroutines", i), "a FIFO has one consumer",
+					"1 goroutine in one group with op pop")
 			}
 		}
 	}
@@ -139,17 +147,20 @@ func (w Workload) checkInformerGroups(e *FieldErrors) {
 		case OpRelist:
 			relisters++
 			if relisters > 1 || g.Goroutines > 1 {
-				e.add(fmt.Sprintf("groups[%d].goroutines", i), "an informer lists again one time after the other", "1 goroutine in one group with op relist")
+				e.add(fmt.Sprintf("groups[%d].goroutines", i),
+					"an informer lists again one time after the other", "1 goroutine in one group with op relist")
 			}
 		}
 	}
 	switch {
 	case closed > 0 && handlers == 0:
-		e.add("groups", "a closed loop's updates go at the pace of the first handler, and there is none", "a group with op handle beside it, or a rate")
+		e.add("groups", "a closed loop's updates go at the pace of the first handler, and there is none",
+			"a group with op handle beside it, or a rate")
 	case handlers > 0 && writers == 0:
 		e.add("groups", "nothing sends what is handled", "a group with op update beside it")
 	}
 	if relisters > 0 && writers+handlers > 0 {
-		e.add("groups", "a relist has an informer and a handler of its own", "readers only beside op relist")
+		e.add("groups", "a relist has an informer and a handler of its own",
+			"readers only beside op relist")
 	}
 }

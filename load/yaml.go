@@ -70,12 +70,14 @@ func rootNode(data []byte) (*yaml.Node, *FieldError) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil, &FieldError{Line: 1, Problem: "the file is empty", Allowed: "the fields of a workload: name, component, objects, ..."}
+		return nil, &FieldError{Line: 1, Problem: "the file is empty",
+			Allowed: "the fields of a workload: name, component, objects, ..."}
 	} else if err != nil {
 		return nil, syntaxError(err)
 	}
 	if err := dec.Decode(&second); err == nil {
-		return nil, &FieldError{Line: second.Line, Problem: "a second document begins here", Allowed: "one workload per file"}
+		return nil, &FieldError{Line: second.Line, Problem: "a second document begins here",
+			Allowed: "one workload per file"}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxError(err)
 	}
@@ -191,7 +193,8 @@ func (d *decoder) scalar(n *yaml.Node, path string, v reflect.Value) {
 	if _, ok := v.Interface().(time.Duration); ok {
 		t, err := time.ParseDuration(n.Value)
 		if n.Kind != yaml.ScalarNode || err != nil {
-			d.fail(n, path, fmt.Sprintf("%q is no duration", n.Value), "a number with a unit, such as 300ms, 3s or 1m30s")
+			d.fail(n, path, fmt.Sprintf("%q is no duration", n.Value),
+				"a number with a unit, such as 300ms, 3s or 1m30s")
 			return
 		}
 		v.SetInt(int64(t))
@@ -209,7 +212,8 @@ func (d *decoder) scalar(n *yaml.Node, path string, v reflect.Value) {
 		kind, tags = "a number", []string{"!!int", "!!float"}
 	}
 	target := reflect.New(v.Type())
-	if n.Kind != yaml.ScalarNode || !slices.Contains(tags, n.ShortTag()) || n.Decode(target.Interface()) != nil {
+	if n.Kind != yaml.ScalarNode || !slices.Contains(tags, n.ShortTag()) ||
+		n.Decode(target.Interface()) != nil {
 		d.fail(n, path, fmt.Sprintf("%q does not fit", n.Value), kind)
 		return
 	}

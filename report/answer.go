@@ -64,7 +64,8 @@ func (to Terminal) gains(a compare.Answer) string {
 			text := WeighedText(c)
 			plain, painted = append(plain, text), append(painted, to.painted(c.Verdict(), text))
 		}
-		if n <= 1 || to.Wide || utf8.RuneCountInString("   "+strings.Join(plain, ", ")+level) <= to.width() {
+		if n <= 1 || to.Wide || utf8.RuneCountInString(
+			"   "+strings.Join(plain, ", ")+level) <= to.width() {
 			return strings.Join(painted, ", ") + level
 		}
 	}
@@ -99,7 +100,9 @@ func prices(a compare.Answer) []string {
 	if n := len(a.Worse); n > 1 {
 		more = fmt.Sprintf(" and %d more", n-1)
 		ofOthers := a.Worse[1].Name.Metric
-		switch alike := !slices.ContainsFunc(a.Worse[2:], func(o *compare.Comparison) bool { return o.Name.Metric != ofOthers }); {
+		switch alike := !slices.ContainsFunc(a.Worse[2:], func(o *compare.Comparison) bool {
+			return o.Name.Metric != ofOthers
+		}); {
 		case alike && ofOthers == c.Name.Metric:
 			more = fmt.Sprintf(" (worst of %d)", n)
 		case alike:
@@ -116,7 +119,8 @@ func prices(a compare.Answer) []string {
 }
 
 // WeighedText is a concern with its ratio, and its verdict where that is not better: the colour
-// alone would not tell. "delay 0.50x [0.45, 0.55]", "memory 1.30x [1.20, 1.40] (worse)". Where single
+// alone would not tell. "delay 0.50x [0.45, 0.55]", "memory 1.30x [1.20, 1.40] (worse)". Where
+// single
 // gains are bounded there is no interval: "delay 1/900 or less".
 func WeighedText(w compare.Weighed) string {
 	text := string(w.Concern) + " " + weighedRatio(w)
@@ -136,7 +140,8 @@ func weighedRatio(w compare.Weighed) string {
 	return FactorText(w.Ratio.Estimate) + " or more"
 }
 
-// RatioText formats a ratio with its interval, to two or three digits: "0.80x [0.78, 0.82]". Below a
+// RatioText formats a ratio with its interval, to two or three digits: "0.80x [0.78, 0.82]". Below
+// a
 // tenth all three are fractions: "1/13 [1/24, 1/7.1]".
 func RatioText(r stats.Ratio) string {
 	text := FactorText(r.Estimate)

@@ -48,11 +48,13 @@ func WriteBenchText(w io.Writer, given *record.Run) error {
 					continue // the format has no line without a value
 				}
 				for _, warning := range slices.Concat(f.Warnings, s.Warnings) {
-					if _, err := fmt.Fprintf(w, "# warning, of the next line: %s\n", oneLine(warning)); err != nil {
+					if _, err := fmt.Fprintf(w, "# warning, of the next line: %s\n",
+						oneLine(warning)); err != nil {
 						return err
 					}
 				}
-				res := benchfmt.Result{Config: config, Name: benchfmt.Name(oneWord(c.BenchmarkName(s)[len("Benchmark"):])), Iters: iterations(s)}
+				res := benchfmt.Result{Config: config,
+					Name: benchfmt.Name(oneWord(c.BenchmarkName(s)[len("Benchmark"):])), Iters: iterations(s)}
 				for _, metric := range slices.SortedFunc(maps.Keys(s.Values), metrics.Compare) {
 					res.Values = append(res.Values, benchfmt.Value{Value: s.Values[metric], Unit: oneWord(metric)})
 				}
@@ -76,12 +78,15 @@ func writeUnits(out *benchfmt.Writer, r *record.Run) error {
 		}
 	}
 	for _, metric := range slices.SortedFunc(maps.Keys(used), metrics.Compare) {
-		better := map[metrics.Direction]string{metrics.LowerIsBetter: "lower", metrics.HigherIsBetter: "higher"}[metrics.Of(metric).Better]
+		better := map[metrics.Direction]string{metrics.LowerIsBetter: "lower",
+			metrics.HigherIsBetter: "higher"}[metrics.Of(metric).Better]
 		if better == "" {
 			continue
 		}
 		unit := oneWord(metric)
-		if err := out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: better}); err != nil {
+		if err := out.Write(
+			&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"},
+				OrigUnit: unit, Value: better}); err != nil {
 			return fmt.Errorf("writing the units of benchmark results: %w", err)
 		}
 	}

@@ -34,7 +34,8 @@ func Briefs(run *record.Run) []Brief {
 	r := clean(run)
 	var out []Brief
 	for _, a := range compare.Answers(r, compare.Within(r)) {
-		b := Brief{Component: a.Component, Reference: a.Reference, Use: a.Use, Inconclusive: a.Inconclusive, Judged: a.Judged, Kept: kept(a), Level: levelWith(a)}
+		b := Brief{Component: a.Component, Reference: a.Reference, Use: a.Use,
+			Inconclusive: a.Inconclusive, Judged: a.Judged, Kept: kept(a), Level: levelWith(a)}
 		if texts := prices(a); len(texts) > 0 {
 			b.Price = texts[0]
 		}

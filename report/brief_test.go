@@ -11,13 +11,17 @@ import (
 // characters.
 func TestBriefs(t *testing.T) {
 	t.Parallel()
-	run := recordtest.Run(recordtest.Spec{Forks: 8, Duets: true, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "fast\x1b[31m", NsPerOp: 50}}})
+	run := recordtest.Run(
+		recordtest.Spec{Forks: 8, Duets: true,
+			Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "fast\x1b[31m", NsPerOp: 50}}})
 	got := Briefs(run)
 	if len(got) != 1 {
 		t.Fatalf("%+v, want one component", got)
 	}
 	b := got[0]
-	if b.Component != "store" || b.Reference != "clientgo" || b.Use != `fast\u001b[31m` || len(b.Gains) == 0 || !strings.HasPrefix(b.Gains[0], "time 0.50x [") || b.Price != "" || b.Judged == 0 || b.Inconclusive > b.Judged {
+	if b.Component != "store" || b.Reference != "clientgo" || b.Use != `fast\u001b[31m` ||
+		len(b.Gains) == 0 || !strings.HasPrefix(b.Gains[0], "time 0.50x [") || b.Price != "" ||
+		b.Judged == 0 || b.Inconclusive > b.Judged {
 		t.Errorf("%+v, want that the time is half", b)
 	}
 	var text strings.Builder

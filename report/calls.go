@@ -89,7 +89,8 @@ func (c *calls) add(stack []string, value int64, samples float64) error {
 // warm-up and measurement would stand as separate branches over the same functions.
 func withoutHarness(stack []string) (kept []string) {
 	for i, name := range stack {
-		if i == 0 && name == "runtime.main" || i+1 < len(stack) && kindOf(name) == harness && kindOf(stack[i+1]) == harness {
+		if i == 0 && name == "runtime.main" || i+1 < len(stack) && kindOf(name) == harness &&
+			kindOf(stack[i+1]) == harness {
 			continue
 		}
 		kept = append(kept, nameOf(name))
@@ -184,7 +185,8 @@ var (
 
 // harnessLibraries are modules that only the harness and the reports call.
 var harnessLibraries = []string{
-	"github.com/spf13/", "github.com/google/pprof/", "github.com/yuin/goldmark", "github.com/HdrHistogram/", "github.com/montanaflynn/",
+	"github.com/spf13/", "github.com/google/pprof/", "github.com/yuin/goldmark",
+	"github.com/HdrHistogram/", "github.com/montanaflynn/",
 	"pgregory.net/rapid", "gonum.org/", "golang.org/x/perf/", "golang.org/x/exp/trace",
 }
 
@@ -205,7 +207,8 @@ func kindOf(name string) kind {
 		return implementation
 	case ours || has("main.") || has(harnessLibraries...):
 		return harness
-	case has("runtime.", "internal/runtime/") || !strings.Contains(path, ".") && !generic || has("type:"):
+	case has("runtime.", "internal/runtime/") || !strings.Contains(path, ".") && !generic ||
+		has("type:"):
 		return goRuntime // assembly functions such as memeqbody have no package
 	case strings.Contains(folder, ".") && strings.Contains(path, "/"):
 		return implementation // only a module's path begins with a domain

@@ -26,7 +26,8 @@ func folded(t *testing.T, stacks map[string]int64) *calls {
 func outline(t *flameTree, names []string) string {
 	var out strings.Builder
 	for i := 0; i < len(t.Tree); i += 3 {
-		fmt.Fprintf(&out, "%s%s=%d ", strings.Repeat(".", int(t.Tree[i])), names[t.Tree[i+1]], t.Tree[i+2])
+		fmt.Fprintf(&out, "%s%s=%d ", strings.Repeat(".", int(t.Tree[i])), names[t.Tree[i+1]],
+			t.Tree[i+2])
 	}
 	return strings.TrimSpace(out.String())
 }
@@ -34,7 +35,9 @@ func outline(t *flameTree, names []string) string {
 func TestCallsAreSummedUp(t *testing.T) {
 	t.Parallel()
 	c := folded(t, map[string]int64{"a;b;c": 3, "a;b": 2, "a;d": 1, "e;a;e": 4})
-	for name, want := range map[string][2]int64{"a": {0, 10}, "b": {2, 5}, "c": {3, 3}, "d": {1, 1}, "e": {4, 4}} { // e calls itself
+	// e calls itself
+	for name, want := range map[string][2]int64{"a": {0, 10}, "b": {2, 5}, "c": {3, 3}, "d": {1, 1},
+		"e": {4, 4}} {
 		if s := c.totals[name]; s.self != want[0] || s.total != want[1] {
 			t.Errorf("%s took %d by itself and %d with its callees, want %v", name, s.self, s.total, want)
 		}
@@ -53,7 +56,8 @@ func TestCallsAreSummedUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := outline(data.Cells[0].CPU, data.Names); got != "a=6 .b=5 ..c=3 .d=1 e=4 .a=4 ..e=4" || share != flameShares[0] {
+	if got := outline(data.Cells[0].CPU, data.Names); got != "a=6 .b=5 ..c=3 .d=1 e=4 .a=4 ..e=4" ||
+		share != flameShares[0] {
 		t.Errorf("encoded: %s, above %g", got, share)
 	}
 	if data.Cells[0].Allocs != nil {
@@ -76,12 +80,14 @@ func TestSmallCallsBecomeOne(t *testing.T) {
 func TestHarnessIsOneBox(t *testing.T) {
 	t.Parallel()
 	const bench = ownModule + "bench."
-	stack := []string{"runtime.main", "main.main", bench + "Run", bench + "loop", "k8s.io/client-go/tools/cache.Get", ownModule + "load.byNode", "runtime.mallocgc", "runtime.main"}
+	stack := []string{"runtime.main", "main.main", bench + "Run", bench + "loop",
+		"k8s.io/client-go/tools/cache.Get", ownModule + "load.byNode", "runtime.mallocgc", "runtime.main"}
 	got := withoutHarness(stack)
 	for i, name := range got {
 		got[i] = shortName(name)
 	}
-	if want := "bench.loop cache.Get load.byNode runtime.mallocgc runtime.main"; strings.Join(got, " ") != want {
+	if want := "bench.loop cache.Get load.byNode runtime.mallocgc runtime.main"; strings.Join(got,
+		" ") != want {
 		t.Errorf("kept %q, want %q", got, want)
 	}
 	if got := withoutHarness([]string{"runtime.main", "main.main"}); len(got) != 1 {
@@ -112,7 +118,8 @@ func randomCalls(rng *rand.Rand, n int) *calls {
 	for range n {
 		stack := make([]string, 5+rng.IntN(25))
 		for i := range stack {
-			stack[i] = fmt.Sprintf("k8s.io/client-go/tools/cache/folder%d.(*TypeWithALongName%d).Method", i, int(rng.ExpFloat64()*3))
+			stack[i] = fmt.Sprintf("k8s.io/client-go/tools/cache/folder%d.(*TypeWithALongName%d).Method", i,
+				int(rng.ExpFloat64()*3))
 		}
 		v := 1 + int64(rng.ExpFloat64()*1000)
 		if c.add(stack, v, float64(v)) != nil {
@@ -138,7 +145,8 @@ func TestEncodedTreesAddUp(t *testing.T) {
 			depth, value := tree.Tree[i], tree.Tree[i+2]
 			left = left[:depth+1]
 			if left[depth] -= value; left[depth] < 0 || value <= 0 {
-				t.Fatalf("seed %d: the callees at depth %d exceed their caller by %d", seed, depth, -left[depth])
+				t.Fatalf("seed %d: the callees at depth %d exceed their caller by %d", seed, depth,
+					-left[depth])
 			}
 			left = append(left, value)
 		}
@@ -152,7 +160,8 @@ func TestGraphsFitTheirBudget(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var cells []cellCalls
 	for range 40 {
-		cells = append(cells, cellCalls{"impl", 0, cellProfiles{randomCalls(rng, 120), randomCalls(rng, 120)}})
+		cells = append(cells, cellCalls{"impl", 0,
+			cellProfiles{randomCalls(rng, 120), randomCalls(rng, 120)}})
 	}
 	data, share, err := encodeFlames(cells, flameBudget)
 	if err != nil {
@@ -163,7 +172,8 @@ func TestGraphsFitTheirBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(text) > flameBudget || len(data.Cells) != 40 || share <= flameShares[0] {
-		t.Errorf("%d bytes for %d cells above %g, want some share above the smallest", len(text), len(data.Cells), share)
+		t.Errorf("%d bytes for %d cells above %g, want some share above the smallest", len(text),
+			len(data.Cells), share)
 	}
 	t.Logf("40 cells take %d bytes, calls below %g of a profile left out", len(text), share)
 	if data, _, err = encodeFlames(cells, 1000); data != nil || err != nil {
@@ -215,7 +225,8 @@ func TestNamesAreShownShort(t *testing.T) {
 			t.Errorf("%s became %s, want %s", name, got, want)
 		}
 	}
-	if got := nameOf("a\x1b[31m\n" + strings.Repeat("é", 100_000)); utf8.RuneCountInString(got) != longestFunction || strings.ContainsAny(got, "\x1b\n") || !utf8.ValidString(got) {
+	if got := nameOf("a\x1b[31m\n" + strings.Repeat("é", 100_000)); utf8.RuneCountInString(
+		got) != longestFunction || strings.ContainsAny(got, "\x1b\n") || !utf8.ValidString(got) {
 		t.Errorf("a hostile name became %q", got)
 	}
 }

@@ -50,7 +50,8 @@ func visible(text, kept string) string {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&out, `\x%02x`, rest[0])
-		case strings.ContainsRune(kept, r) || !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+		case strings.ContainsRune(kept, r) ||
+			!unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
 			out.WriteString(rest[:n])
 		case r == '\n':
 			out.WriteString(`\n`)
@@ -81,14 +82,17 @@ func clean[T any](record *T) *T {
 
 // forMarkdown returns a copy of a record whose strings have no markup of Markdown or HTML.
 func forMarkdown[T any](record *T) *T {
-	return mapped(clean(record), func(_, text string) string { return escape(strings.Join(strings.Fields(text), " ")) })
+	return mapped(clean(record), func(_, text string) string {
+		return escape(strings.Join(strings.Fields(text), " "))
+	})
 }
 
 // entities replaces the characters that Markdown, HTML or GitHub (mentions, issues,
 // formulas) would interpret. They are entities instead of backslash escapes, so that %q and
 // the tables' own escapes leave them intact.
 var entities = strings.NewReplacer(
-	"&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, "&#92;", "`", "&#96;", "*", "&#42;", "[", "&#91;", "]", "&#93;", "|", "&#124;",
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, "&#92;", "`", "&#96;", "*", "&#42;", "[", "&#91;",
+	"]", "&#93;", "|", "&#124;",
 	"~", "&#126;", "#", "&#35;", "@", "&#64;", "$", "&#36;", "://", "&#58;//",
 )
 
@@ -98,7 +102,9 @@ var (
 )
 
 func escape(text string) string {
-	text = linked.ReplaceAllStringFunc(entities.Replace(text), func(www string) string { return www[:3] + "&#46;" })
+	text = linked.ReplaceAllStringFunc(entities.Replace(text), func(www string) string {
+		return www[:3] + "&#46;"
+	})
 	for underscore.MatchString(text) { // matches may touch
 		text = underscore.ReplaceAllString(text, "$1&#95;$2")
 	}

@@ -28,8 +28,10 @@ var pacedColumns = []struct{ header, metric string }{
 	{"service max", metrics.Max("service")},
 }
 
-const contentionLegend = "Groups that are offered operations at a fixed rate, under each load, with what the others beside them got done. " +
-	"The delay counts from when an operation was due, the service from when it began. Medians over forks [interval]; the verdicts stand in the tables above."
+const contentionLegend = "Groups that are offered operations at a fixed rate, under each load, " +
+	"with what the others beside them got done. " +
+	"The delay counts from when an operation was due, the service from when it began. Medians over " +
+	"forks [interval]; the verdicts stand in the tables above."
 
 // contentions are the tables of a run, one for each component measured under several loads.
 // A single load has its table already.
@@ -149,7 +151,8 @@ func writeContention(w *writer, groups []compare.Group) {
 	}
 	w.printf("## Under load\n\n%s\n\n", contentionLegend)
 	for _, c := range tables {
-		w.printf("### %s\n\n%s\n\n%s\n", c.component, c.table.RenderMarkdown(), markdownLines(c.notes.text()))
+		w.printf("### %s\n\n%s\n\n%s\n", c.component, c.table.RenderMarkdown(),
+			markdownLines(c.notes.text()))
 	}
 }
 

@@ -25,7 +25,8 @@ func underLoads(listers ...string) *record.Run {
 		}
 		for _, f := range forks {
 			f.Cell = at(f.Cell)
-			f.Series = append(slices.Clone(f.Series), record.Series{Group: "listers", Op: "list", Values: map[string]float64{metrics.Achieved: 4321}})
+			f.Series = append(slices.Clone(f.Series),
+				record.Series{Group: "listers", Op: "list", Values: map[string]float64{metrics.Achieved: 4321}})
 			r.Forks = append(r.Forks, f)
 		}
 		text.Key = r.Cells[len(r.Cells)-1].WorkloadKey()
@@ -49,7 +50,9 @@ func TestContentionIsOneTable(t *testing.T) {
 	if !found {
 		t.Fatal("the report has no section about loads")
 	}
-	for _, want := range []string{"store-ops/objects=10/listers=1 |", "store-ops/objects=10/listers=10 |", "writer:update at 100/s", "reference", "slow", "listers:list 4,321 ops/s", "delay p99"} {
+	for _, want := range []string{"store-ops/objects=10/listers=1 |",
+		"store-ops/objects=10/listers=10 |", "writer:update at 100/s", "reference", "slow",
+		"listers:list 4,321 ops/s", "delay p99"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table lacks %q:\n%s", want, table)
 		}
@@ -57,7 +60,8 @@ func TestContentionIsOneTable(t *testing.T) {
 	if strings.Contains(table, "@aa") {
 		t.Error("the second copy of the reference is shown as an implementation")
 	}
-	if !strings.Contains(text.String(), "store under load") || strings.Count(text.String(), "writer:update at 100/s") != 2 {
+	if !strings.Contains(text.String(), "store under load") ||
+		strings.Count(text.String(), "writer:update at 100/s") != 2 {
 		t.Errorf("the text lacks the table:\n%s", text.String())
 	}
 }

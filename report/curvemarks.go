@@ -40,12 +40,16 @@ func (c Curve) hasNegative() bool {
 }
 
 func (c Curve) any(f func(SizePoint) bool) bool {
-	return slices.ContainsFunc(c.Lines, func(l Line) bool { return slices.ContainsFunc(l.valued(), f) })
+	return slices.ContainsFunc(c.Lines, func(l Line) bool {
+		return slices.ContainsFunc(l.valued(), f)
+	})
 }
 
 // valued are the points that have a number.
 func (l Line) valued() []SizePoint {
-	return slices.DeleteFunc(slices.Clone(l.Points), func(p SizePoint) bool { return math.IsNaN(p.Estimate.Median) })
+	return slices.DeleteFunc(slices.Clone(l.Points), func(p SizePoint) bool {
+		return math.IsNaN(p.Estimate.Median)
+	})
 }
 
 // missing are the sizes at which the line has no number.
@@ -93,15 +97,18 @@ func (l lineThrough) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	ink := palette[l.style%len(palette)]
 	solid := draw.LineStyle{Color: ink, Width: vg.Points(lineWidth)}
-	dashed := draw.LineStyle{Color: ink, Width: vg.Points(thinLine), Dashes: []vg.Length{vg.Points(3), vg.Points(3)}}
-	full := draw.GlyphStyle{Color: ink, Radius: vg.Points(markRadius), Shape: marks[l.style%len(marks)]}
+	dashed := draw.LineStyle{Color: ink, Width: vg.Points(thinLine),
+		Dashes: []vg.Length{vg.Points(3), vg.Points(3)}}
+	full := draw.GlyphStyle{Color: ink, Radius: vg.Points(markRadius),
+		Shape: marks[l.style%len(marks)]}
 	var last *vg.Point
 	lastZero := false
 	for i, size := range l.sizes {
 		at := slices.IndexFunc(l.line.valued(), func(p SizePoint) bool { return p.Size == size })
 		if at < 0 {
 			// Beside the data, where Canvas.DrawGlyph would leave it out.
-			draw.CrossGlyph{}.DrawGlyph(&c, full, vg.Point{X: l.beside(x(size), i, l.missing), Y: c.Min.Y - missingGap/2})
+			draw.CrossGlyph{}.DrawGlyph(&c, full,
+				vg.Point{X: l.beside(x(size), i, l.missing), Y: c.Min.Y - missingGap/2})
 			last = nil
 			continue
 		}
@@ -155,7 +162,8 @@ func (zeroGlyph) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
 func drawBreak(c draw.Canvas, at vg.Length) {
 	y := c.Min.Y + (c.Max.Y-c.Min.Y)*aboveBreak/2
 	var gap vg.Path
-	for i, corner := range []vg.Point{{X: at - 4, Y: y - 3}, {X: at + 4, Y: y - 1}, {X: at + 4, Y: y + 3}, {X: at - 4, Y: y + 1}} {
+	for i, corner := range []vg.Point{{X: at - 4, Y: y - 3}, {X: at + 4, Y: y - 1},
+		{X: at + 4, Y: y + 3}, {X: at - 4, Y: y + 1}} {
 		if i == 0 {
 			gap.Move(corner)
 		} else {
@@ -193,17 +201,20 @@ func (c Curve) zeroLabel() string {
 // that it is drawn in. The background is that of report.html.
 var inTheDark = map[string]string{
 	"#FFFFFF": "#16181c", "#000000": "#e4e6ea", "#E4E4E4": "#3d434d",
-	"#0072B2": "#4da3e0", "#D55E00": "#ff8a3d", "#009E73": "#3fcf9f", "#CC79A7": "#ec9ac6", "#E69F00": "#f0b63c", "#56B4E9": "#8fd0f7",
+	"#0072B2": "#4da3e0", "#D55E00": "#ff8a3d", "#009E73": "#3fcf9f", "#CC79A7": "#ec9ac6",
+	"#E69F00": "#f0b63c", "#56B4E9": "#8fd0f7",
 }
 
 // bothSchemes adds a style to a picture, by which it follows the reader's colour scheme, alone
 // and within a page. A program that knows no such styles shows the light one.
 func bothSchemes(svg []byte) []byte {
 	var css strings.Builder
-	css.WriteString("<style>@media (prefers-color-scheme: dark) { text { fill: " + inTheDark["#000000"] + " }")
+	css.WriteString("<style>@media (prefers-color-scheme: dark) { text { fill: " +
+		inTheDark["#000000"] + " }")
 	for _, light := range slices.Sorted(maps.Keys(inTheDark)) {
 		for _, property := range []string{"fill", "stroke"} {
-			fmt.Fprintf(&css, ` [style*="%s:%s"] { %[1]s: %[3]s !important }`, property, light, inTheDark[light])
+			fmt.Fprintf(&css, ` [style*="%s:%s"] { %[1]s: %[3]s !important }`, property, light,
+				inTheDark[light])
 		}
 	}
 	css.WriteString(" }</style>\n")

@@ -25,18 +25,24 @@ func TestCurvesLoseNoPoint(t *testing.T) {
 	t.Parallel()
 	const gone = -1 // no value
 	for _, c := range []struct {
-		name                                        string
-		values                                      []float64 // of the reference at 1, 10, 100 and 1,000 objects
+		name string
+		// of the reference at 1, 10, 100 and 1,000 objects
+		values                                      []float64
 		circles, triangles, missing, dashes, solids int
 		texts, none                                 []string
 	}{
-		{"all there", []float64{5, 6, 7, 8}, 4, 0, 0, 0, 3, nil, []string{"0", "open triangle on the lowest row: 0", "× at the axis: no value for this size"}},
-		{"a zero at the end", []float64{5, 6, 7, 0}, 3, 1, 0, 1, 2, []string{"0", "open triangle on the lowest row: 0"}, nil},
+		{"all there", []float64{5, 6, 7, 8}, 4, 0, 0, 0, 3, nil,
+			[]string{"0", "open triangle on the lowest row: 0", "× at the axis: no value for this size"}},
+		{"a zero at the end", []float64{5, 6, 7, 0}, 3, 1, 0, 1, 2,
+			[]string{"0", "open triangle on the lowest row: 0"}, nil},
 		{"a zero between", []float64{5, 0, 7, 8}, 3, 1, 0, 2, 1, []string{"0"}, nil},
 		{"all zero", []float64{0, 0, 0, 0}, 0, 4, 0, 3, 0, []string{"0"}, nil},
-		{"a gap", []float64{5, gone, 7, 8}, 3, 0, 1, 0, 1, []string{"× at the axis: no value for this size"}, []string{"0"}},
-		{"a gap at the end", []float64{5, 6, 7, gone}, 3, 0, 1, 0, 2, []string{"× at the axis: no value for this size"}, nil},
-		{"a zero and a gap", []float64{0, gone, 7, 8}, 2, 1, 1, 0, 1, []string{"open triangle on the lowest row: 0; × at the axis: no value for this size"}, nil},
+		{"a gap", []float64{5, gone, 7, 8}, 3, 0, 1, 0, 1,
+			[]string{"× at the axis: no value for this size"}, []string{"0"}},
+		{"a gap at the end", []float64{5, 6, 7, gone}, 3, 0, 1, 0, 2,
+			[]string{"× at the axis: no value for this size"}, nil},
+		{"a zero and a gap", []float64{0, gone, 7, 8}, 2, 1, 1, 0, 1,
+			[]string{"open triangle on the lowest row: 0; × at the axis: no value for this size"}, nil},
 		{"one value alone", []float64{gone, 6, gone, gone}, 1, 0, 3, 0, 0, nil, nil},
 	} {
 		r := sweptRun("objects", []int{10, 100, 1000, 10_000}, func(n float64) float64 { return 100 + n })
@@ -69,10 +75,12 @@ func TestCurvesLoseNoPoint(t *testing.T) {
 			}
 		}
 		for what, n := range map[string][2]int{
-			"circles": {len(circles.FindAllString(svg, -1)), c.circles}, "open triangles": {len(triangles.FindAllString(svg, -1)), c.triangles},
+			"circles":        {len(circles.FindAllString(svg, -1)), c.circles},
+			"open triangles": {len(triangles.FindAllString(svg, -1)), c.triangles},
 			// A line's name has a line of the same style; a cross is two.
 			"strokes of crosses": {len(crosses.FindAllString(svg, -1)) - 1, 2 * c.missing},
-			"dashed parts":       {len(dashes.FindAllString(svg, -1)), c.dashes}, "solid parts": {len(lines.FindAllString(svg, -1)), c.solids},
+			"dashed parts":       {len(dashes.FindAllString(svg, -1)), c.dashes},
+			"solid parts":        {len(lines.FindAllString(svg, -1)), c.solids},
 		} {
 			if n[0] != n[1] {
 				t.Errorf("%s: %d %s, want %d", c.name, n[0], what, n[1])
@@ -95,7 +103,8 @@ func TestMarksOfOnePlaceLieApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := map[string]bool{}
-	for _, m := range regexp.MustCompile(`d="M([0-9.]+),[^"]*Z" style="fill:none;stroke:#[0-9A-F]+;stroke-width:0.8"`).FindAllStringSubmatch(string(pictures["curves/swept_objects_get_ops-s.svg"]), -1) {
+	for _, m := range regexp.MustCompile(
+		`d="M([0-9.]+),[^"]*Z" style="fill:none;stroke:#[0-9A-F]+;stroke-width:0.8"`).FindAllStringSubmatch(string(pictures["curves/swept_objects_get_ops-s.svg"]), -1) {
 		at[m[1]] = true
 	}
 	if len(at) != 2 {
@@ -106,7 +115,8 @@ func TestMarksOfOnePlaceLieApart(t *testing.T) {
 func TestBrokenScale(t *testing.T) {
 	t.Parallel()
 	s := brokenLog{from: 10}
-	for v, want := range map[float64]float64{-3: 0, 0: 0, 10: aboveBreak, 1000: 1, 100: (1 + aboveBreak) / 2} {
+	for v, want := range map[float64]float64{-3: 0, 0: 0, 10: aboveBreak, 1000: 1,
+		100: (1 + aboveBreak) / 2} {
 		if got := s.Normalize(0, 1000, v); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%g lies at %g of the height, want %g", v, got, want)
 		}
@@ -136,7 +146,8 @@ func TestNegativeValuesAreDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if texts := textsOf(t, string(pictures["curves/swept_objects_process_heap-B-object.svg"])); !texts[belowText] {
+	if texts := textsOf(
+		t, string(pictures["curves/swept_objects_process_heap-B-object.svg"])); !texts[belowText] {
 		t.Errorf("the lowest row is not labelled %q: %v", belowText, texts)
 	}
 }
@@ -151,7 +162,8 @@ func TestPicturesFollowTheColourScheme(t *testing.T) {
 			r.Cells = append(r.Cells, c)
 			f := r.Forks[6*i]
 			f.Cell = c
-			r.Forks = append(r.Forks, record.Fork{Cell: c, Index: f.Index, Process: f.Process, Series: f.Series})
+			r.Forks = append(
+				r.Forks, record.Fork{Cell: c, Index: f.Index, Process: f.Process, Series: f.Series})
 		}
 	}
 	pictures, err := Curves(r)
@@ -163,7 +175,8 @@ func TestPicturesFollowTheColourScheme(t *testing.T) {
 		if !ok || strings.Count(string(svg), "prefers-color-scheme: dark") != 1 {
 			t.Fatalf("%s has no style for dark pages", path)
 		}
-		for _, colour := range regexp.MustCompile(`(?:fill|stroke):(#[0-9A-F]{6})`).FindAllStringSubmatch(drawing, -1) {
+		for _, colour := range regexp.MustCompile(`(?:fill|stroke):(#[0-9A-F]{6})`).FindAllStringSubmatch(
+			drawing, -1) {
 			if inTheDark[colour[1]] == "" {
 				t.Errorf("%s: %s has no colour for dark pages", path, colour[1])
 			}

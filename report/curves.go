@@ -85,8 +85,10 @@ var notInFiles = regexp.MustCompile(`[^A-Za-z0-9._=+-]`)
 // colour vision, without the yellow, which is too pale for a line. The numbers of colours
 // and marks have no common factor, so 56 lines differ.
 var (
-	palette = []color.Color{rgb(0x0072B2), rgb(0xD55E00), rgb(0x009E73), rgb(0xCC79A7), rgb(0x000000), rgb(0xE69F00), rgb(0x56B4E9)}
-	marks   = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{}}
+	palette = []color.Color{rgb(0x0072B2), rgb(0xD55E00), rgb(0x009E73), rgb(0xCC79A7), rgb(0x000000),
+		rgb(0xE69F00), rgb(0x56B4E9)}
+	marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{},
+		draw.CrossGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{}}
 )
 
 func rgb(hex uint32) color.Color {
@@ -104,7 +106,8 @@ const (
 func (s Scaling) draw(c Curve) ([]byte, error) {
 	p := plot.New()
 	p.X.Label.Text = axisOf(s.Vary)
-	for _, style := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.X.Tick.Label.Font, &p.Y.Tick.Label.Font} {
+	for _, style := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font,
+		&p.X.Tick.Label.Font, &p.Y.Tick.Label.Font} {
 		style.Variant, style.Size = "Sans", fontSize
 	}
 	p.X.Scale, p.Y.Scale = logFrom(s.Sizes[0]), plot.LogScale{}
@@ -122,7 +125,8 @@ func (s Scaling) draw(c Curve) ([]byte, error) {
 	p.Y.Min, p.Y.Max = axisRange(lo, hi)
 	p.Y.Tick.Marker = valueTicks(c.Metric)
 	if c.hasZero() {
-		p.Y.Scale, p.Y.Tick.Marker = brokenLog{p.Y.Min}, brokenTicks{valueTicks(c.Metric), p.Y.Min, c.zeroLabel()}
+		p.Y.Scale, p.Y.Tick.Marker = brokenLog{p.Y.Min},
+			brokenTicks{valueTicks(c.Metric), p.Y.Min, c.zeroLabel()}
 		p.Y.Min = 0
 	}
 
@@ -136,7 +140,8 @@ func (s Scaling) draw(c Curve) ([]byte, error) {
 	for _, l := range c.Lines {
 		margin = max(margin, names.Width(l.Impl))
 	}
-	inner := draw.Crop(whole, 4, -margin-24, s.writeLegend(whole, names, c), -s.writeTitle(whole, p.Title.TextStyle, c))
+	inner := draw.Crop(whole, 4, -margin-24, s.writeLegend(whole, names, c),
+		-s.writeTitle(whole, p.Title.TextStyle, c))
 	p.Draw(inner)
 	if c.hasZero() {
 		data := p.DataCanvas(inner)
@@ -150,7 +155,9 @@ func (s Scaling) draw(c Curve) ([]byte, error) {
 	}
 	// The layout uses the widths of Liberation Sans, which are Arial's; without either, any
 	// other font will do.
-	return bothSchemes(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))), nil
+	return bothSchemes(
+		bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"),
+			[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))), nil
 }
 
 // Texts beside the plot begin at textLeft.
@@ -250,7 +257,9 @@ func intervals(l Line, lowest float64, zero bool) (*plotter.YErrorBars, error) {
 		e := pt.Estimate
 		median := max(e.Median, 0)
 		b.XYs = append(b.XYs, plotter.XY{X: pt.Size, Y: median})
-		b.YErrors = append(b.YErrors, struct{ Low, High float64 }{max(0, median-max(e.Lo, lowest)), max(0, e.Hi-median)})
+		b.YErrors = append(b.YErrors, struct {
+			Low, High float64
+		}{max(0, median-max(e.Lo, lowest)), max(0, e.Hi-median)})
 	}
 	if len(b.XYs) == 0 {
 		return &plotter.YErrorBars{}, nil
@@ -260,7 +269,8 @@ func intervals(l Line, lowest float64, zero bool) (*plotter.YErrorBars, error) {
 
 // nameLines writes each implementation's name beside the end of its line, moved
 // apart where the lines end close together.
-func nameLines(p *plot.Plot, whole, inner draw.Canvas, style draw.TextStyle, c Curve, impls []string) {
+func nameLines(p *plot.Plot, whole, inner draw.Canvas, style draw.TextStyle, c Curve,
+	impls []string) {
 	data := p.DataCanvas(inner)
 	x, y := p.Transforms(&data)
 	type label struct {
@@ -291,7 +301,8 @@ func nameLines(p *plot.Plot, whole, inner draw.Canvas, style draw.TextStyle, c C
 	for _, l := range labels {
 		style.Color = palette[l.style%len(palette)]
 		to := vg.Point{X: inner.Max.X + 12, Y: l.at}
-		whole.StrokeLine2(draw.LineStyle{Color: style.Color, Width: vg.Points(0.5)}, l.end.X+4, l.end.Y, to.X-3, to.Y)
+		whole.StrokeLine2(draw.LineStyle{Color: style.Color, Width: vg.Points(0.5)}, l.end.X+4, l.end.Y,
+			to.X-3, to.Y)
 		whole.FillText(style, to, l.name)
 	}
 }

@@ -85,11 +85,14 @@ type profiledCell struct {
 func (c *profiledCell) key() string { return strings.TrimPrefix(c.run+" "+c.cell.ID(), " ") }
 
 // path is that of a profile, as commands name it.
-func (c *profiledCell) path(file string) string { return path.Join(c.dir, profileFolder(c.cell), file) }
+func (c *profiledCell) path(file string) string {
+	return path.Join(c.dir, profileFolder(c.cell), file)
+}
 
 // flamesOf lists the cells that have a profile, by group. It returns nil if none has. r is
 // the cleaned copy of the run that the profiles were read for.
-func flamesOf(r *record.Run, groups []compare.Group, profiles *Profiles, ids anchors) (*flames, error) {
+func flamesOf(r *record.Run, groups []compare.Group, profiles *Profiles, ids anchors) (*flames,
+	error) {
 	of := profiles.byCell(r)
 	var all []profiledGroup
 	for _, g := range groups {
@@ -98,7 +101,8 @@ func flamesOf(r *record.Run, groups []compare.Group, profiles *Profiles, ids anc
 		// The reference comes first, so that the others can refer to it.
 		for _, c := range append([]record.Cell{reference}, g.Cells...) {
 			if p, ok := of[c.ID()]; ok {
-				group.cells = append(group.cells, profiledCell{cell: c, label: c.Label(), reference: c.ID() == reference.ID(), cellProfiles: p})
+				group.cells = append(group.cells,
+					profiledCell{cell: c, label: c.Label(), reference: c.ID() == reference.ID(), cellProfiles: p})
 			}
 		}
 		all = append(all, group)
@@ -118,7 +122,9 @@ func drawFlames(groups []profiledGroup, folder string, ids anchors) (*flames, er
 			if _, had := out.links[c.key()]; had {
 				continue
 			}
-			v := flameView{ID: ids.of("profile " + c.key()), Label: c.label, Title: g.title, Place: len(all), Taken: taken(c.cellProfiles), Commands: profileCommands(&c, reference), Tops: topsOf(c.cellProfiles)}
+			v := flameView{ID: ids.of("profile " + c.key()), Label: c.label, Title: g.title, Place: len(all),
+				Taken: taken(c.cellProfiles), Commands: profileCommands(&c, reference),
+				Tops: topsOf(c.cellProfiles)}
 			if reference != nil {
 				v.Against, v.AgainstID = reference.label, out.links[reference.key()].ID
 			}
@@ -177,7 +183,8 @@ func topsOf(p cellProfiles) (out []flameTop) {
 		}
 		t := flameTop{Of: x.of}
 		value := func(v int64) string {
-			return fmt.Sprintf("%.1f%% (%s)", 100*float64(v)/float64(x.calls.root.value), NumberText(x.metric, float64(v)))
+			return fmt.Sprintf("%.1f%% (%s)", 100*float64(v)/float64(x.calls.root.value),
+				NumberText(x.metric, float64(v)))
 		}
 		for _, s := range x.calls.top(topFunctions) {
 			t.Rows = append(t.Rows, flameRow{shortName(s.name), value(s.self), value(s.total)})
@@ -200,7 +207,8 @@ func profileCommands(c, reference *profiledCell) []flameCommand {
 		show("contended mutexes", c.path("mutex.pb.gz")),
 	}
 	if reference != nil {
-		out = append(out, show("CPU time against "+reference.label, "-normalize", "-diff_base="+reference.path(cpuSource.file), c.path(cpuSource.file)))
+		out = append(out, show("CPU time against "+reference.label, "-normalize",
+			"-diff_base="+reference.path(cpuSource.file), c.path(cpuSource.file)))
 	}
 	return out
 }

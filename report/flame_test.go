@@ -67,11 +67,14 @@ func TestPageShowsWhereTheTimeGoes(t *testing.T) {
 	rows := strings.Count(page, "<tbody id=")
 	for id, want := range map[string][]string{
 		"profile-store-store-ops-objects-10-reference-p2": {
-			"reference", "1s CPU in 100 samples", "100 MiB allocated", "runtime.mallocgc", "60.0% (600ms)", "cache.(*threadSafeMap).List", "20.0% (200ms)", "80.0% (800ms)",
-			"go tool pprof -http=: profiles/store_store-ops_objects-10_reference_p2/cpu.pb.gz", "-sample_index=alloc_space",
+			"reference", "1s CPU in 100 samples", "100 MiB allocated", "runtime.mallocgc", "60.0% (600ms)",
+			"cache.(*threadSafeMap).List", "20.0% (200ms)", "80.0% (800ms)",
+			"go tool pprof -http=: profiles/store_store-ops_objects-10_reference_p2/cpu.pb.gz",
+			"-sample_index=alloc_space",
 		},
 		"profile-store-store-ops-objects-10-slow-p2": {
-			"slow.(*Store).Get", "go tool pprof -http=: -normalize '-diff_base=profiles/store_store-ops_objects-10_reference_p2/cpu.pb.gz'",
+			"slow.(*Store).Get", "go tool pprof -http=: -normalize " +
+				"'-diff_base=profiles/store_store-ops_objects-10_reference_p2/cpu.pb.gz'",
 		},
 	} {
 		for _, w := range want {
@@ -89,10 +92,12 @@ func TestPageShowsWhereTheTimeGoes(t *testing.T) {
 		t.Errorf("the page has cells %v, and links to %v which are none", cells, links)
 	}
 	decoded := decode(t, json)
-	if len(decoded.Cells) != 2 || decoded.Cells[0].Against != -1 || decoded.Cells[1].Against != 0 || len(decoded.Kinds) != len(decoded.Names) {
+	if len(decoded.Cells) != 2 || decoded.Cells[0].Against != -1 || decoded.Cells[1].Against != 0 ||
+		len(decoded.Kinds) != len(decoded.Names) {
 		t.Errorf("the data are %s", json)
 	}
-	if got := outline(decoded.Cells[1].CPU, decoded.Names); !strings.Contains(got, "(*Store).reader=17 .k8s.io/client-go/tools/cache.(*threadSafeMap).List=16 ..runtime.mallocgc=12") {
+	if got := outline(decoded.Cells[1].CPU, decoded.Names); !strings.Contains(got,
+		"(*Store).reader=17 .k8s.io/client-go/tools/cache.(*threadSafeMap).List=16 ..runtime.mallocgc=12") {
 		t.Errorf("the tree is %s", got)
 	}
 }
@@ -109,7 +114,8 @@ func decode(t *testing.T, text string) (out flameData) {
 func TestPageWithoutProfiles(t *testing.T) {
 	t.Parallel()
 	for _, profiles := range []*Profiles{nil, {}} {
-		if _, page := pageWith(t, sampleRun(6), profiles); strings.Contains(page, `id="profiles"`) || strings.Contains(page, `id="flame-data"`) || strings.Contains(page, `href="#profiles"`) {
+		if _, page := pageWith(t, sampleRun(6), profiles); strings.Contains(page, `id="profiles"`) ||
+			strings.Contains(page, `id="flame-data"`) || strings.Contains(page, `href="#profiles"`) {
 			t.Error("the page speaks of profiles that the run did not take")
 		}
 	}
@@ -121,7 +127,9 @@ func TestPageStaysBelowAMegabyte(t *testing.T) {
 	t.Parallel()
 	spec := recordtest.Spec{Forks: 6}
 	for i := range 40 {
-		spec.Impls = append(spec.Impls, recordtest.Impl{Name: "implementation-" + string(rune('a'+i%26)) + string(rune('a'+i/26)), NsPerOp: 100 + float64(i)})
+		spec.Impls = append(spec.Impls,
+			recordtest.Impl{Name: "implementation-" + string(rune('a'+i%26)) + string(rune('a'+i/26)),
+				NsPerOp: 100 + float64(i)})
 	}
 	r := recordtest.Run(spec)
 	rng := rand.New(rand.NewPCG(1, 1))

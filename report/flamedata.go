@@ -54,7 +54,8 @@ func encodeFlames(cells []cellCalls, budget int) (*flameData, float64, error) {
 	for _, share := range flameShares {
 		e := flameEncoder{places: map[string]int64{}, share: share}
 		for _, c := range cells {
-			e.data.Cells = append(e.data.Cells, flameCell{c.label, c.against, e.tree(c.cpu), e.tree(c.allocs)})
+			e.data.Cells = append(e.data.Cells,
+				flameCell{c.label, c.against, e.tree(c.cpu), e.tree(c.allocs)})
 		}
 		text, err := json.Marshal(e.data)
 		if err != nil {
@@ -81,7 +82,8 @@ func (e *flameEncoder) tree(c *calls) *flameTree {
 		return nil
 	}
 	unit := max(divisor(c.root, 0), 1+(c.root.value-1)/finest)
-	t := &flameTree{Unit: unit, Total: c.root.value / unit, Samples: float64(int64(10*c.samples())) / 10}
+	t := &flameTree{Unit: unit, Total: c.root.value / unit,
+		Samples: float64(int64(10*c.samples())) / 10}
 	e.callees(t, c.root, 0, max(unit, int64(e.share*float64(c.root.value))))
 	return t
 }

@@ -83,7 +83,8 @@ type mark struct {
 
 func (a axis) mark(name string, r stats.Ratio, v stats.Verdict) mark {
 	m := mark{
-		Name: name, Verdict: v, Lo: a.x(logWithin(r.Lo)), At: a.x(logWithin(r.Estimate)), Hi: a.x(logWithin(r.Hi)),
+		Name: name, Verdict: v, Lo: a.x(logWithin(r.Lo)), At: a.x(logWithin(r.Estimate)),
+		Hi:   a.x(logWithin(r.Hi)),
 		Text: RatioText(r), Ticks: a.Ticks,
 	}
 	if r.Estimate == stats.FromZero {
@@ -142,11 +143,13 @@ func stripsOf(dotIs, metric string, names []string, values [][]float64) strips {
 		at, kind = math.Log, "logarithmic"
 	}
 	width := max(at(hi)-at(lo), math.SmallestNonzeroFloat64)
-	out := strips{Scale: fmt.Sprintf("%s to %s, %s", NumberText(metric, lo), NumberText(metric, hi), kind), Dot: dotIs}
+	out := strips{Scale: fmt.Sprintf("%s to %s, %s", NumberText(metric, lo), NumberText(metric, hi),
+		kind), Dot: dotIs}
 	for i, name := range names {
 		s := strip{Name: name}
 		for _, v := range values[i] {
-			s.Dots = append(s.Dots, dot{round(forestEdge + (at(v)-at(lo))/width*(stripWidth-2*forestEdge)), NumberText(metric, v)})
+			s.Dots = append(s.Dots, dot{round(forestEdge + (at(v)-at(lo))/width*(stripWidth-2*forestEdge)),
+				NumberText(metric, v)})
 		}
 		if len(s.Dots) > 0 {
 			out.Strips = append(out.Strips, s)

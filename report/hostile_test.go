@@ -26,14 +26,27 @@ import (
 
 // hostile are names and texts that have a meaning to a renderer of a report.
 var hostile = []string{
-	`<script>alert(1)</script>`, `"><script src=//evil.example/x.js></script>`, `</title><script>alert(1)</script>`, `</style><script>alert(1)</script>`,
-	`<img src=x onerror=alert(1)>`, `<svg/onload=alert(1)>`, `<svg><script>alert(1)</script></svg>`, `<iframe src="javascript:alert(1)">`, `<details open ontoggle=alert(1)>`,
-	`</summary><script>alert(1)</script>`, `</details></td></table><script>alert(1)</script>`, `<!--`, `--><b>`, `<![CDATA[<b>]]>`, `<?php ?>`, `<style>*{display:none}</style>`,
-	`[click](javascript:alert(1))`, `![x](javascript:alert(1))`, `![x](https://evil.example/pixel.png)`, `<javascript:alert(1)>`, `[a]: https://evil.example "x"`, `https://evil.example www.evil.example`,
-	"`</code><script>alert(1)</script>`", "```\n<script>alert(1)</script>\n```", "~~~\n</pre><script>alert(1)</script>", "x\n\n<script>alert(1)</script>\n\ny", "x\n\n# heading\n\n- list\n\n> quote\n\n---\n",
-	"a | b\n---|---\nc | d", "**bold** *it* __b__ ~~gone~~ $x$ @user #1", "# heading", "- item", "1. item", "> quote", "+ item", "===", "    code", "&lt;script&gt;", "&#60;script&#62;", `\<script>`, `\\<script>alert(1)</script>`,
-	"\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x1b]8;;https://evil.example\x07link\x1b]8;;\x07", "\u009b31m", "over\rwritten", "back\bspace", "bell\a", "nul\x00", "del\x7f", "tab\tand\vvertical\fform",
-	"\u202egnp.exe", "a\u2066b\u2069", "\u200ezero\u200b\ufeff", "line\u2028and\u2029paragraph", "\xff\xfe not UTF-8", "%s %d %!x(MISSING)", "../../../etc/passwd", `..\..\x`, "name\nwarning: all is well",
+	`<script>alert(1)</script>`, `"><script src=//evil.example/x.js></script>`,
+	`</title><script>alert(1)</script>`, `</style><script>alert(1)</script>`,
+	`<img src=x onerror=alert(1)>`, `<svg/onload=alert(1)>`, `<svg><script>alert(1)</script></svg>`,
+	`<iframe src="javascript:alert(1)">`, `<details open ontoggle=alert(1)>`,
+	`</summary><script>alert(1)</script>`, `</details></td></table><script>alert(1)</script>`, `<!--`,
+	`--><b>`, `<![CDATA[<b>]]>`, `<?php ?>`, `<style>*{display:none}</style>`,
+	`[click](javascript:alert(1))`, `![x](javascript:alert(1))`,
+	`![x](https://evil.example/pixel.png)`, `<javascript:alert(1)>`, `[a]: https://evil.example "x"`,
+	`https://evil.example www.evil.example`,
+	"`</code><script>alert(1)</script>`", "```\n<script>alert(1)</script>\n```",
+	"~~~\n</pre><script>alert(1)</script>", "x\n\n<script>alert(1)</script>\n\ny",
+	"x\n\n# heading\n\n- list\n\n> quote\n\n---\n",
+	"a | b\n---|---\nc | d", "**bold** *it* __b__ ~~gone~~ $x$ @user #1", "# heading", "- item",
+	"1. item", "> quote", "+ item", "===", "    code", "&lt;script&gt;", "&#60;script&#62;",
+	`\<script>`, `\\<script>alert(1)</script>`,
+	"\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x1b]8;;https://evil.example\x07link\x1b]8;;\x07",
+	"\u009b31m", "over\rwritten", "back\bspace", "bell\a", "nul\x00", "del\x7f",
+	"tab\tand\vvertical\fform",
+	"\u202egnp.exe", "a\u2066b\u2069", "\u200ezero\u200b\ufeff", "line\u2028and\u2029paragraph",
+	"\xff\xfe not UTF-8", "%s %d %!x(MISSING)", "../../../etc/passwd", `..\..\x`,
+	"name\nwarning: all is well",
 }
 
 // rich is a run in which every string field has a value of its own.
@@ -48,7 +61,8 @@ func rich() *record.Run {
 		r.Forks = append(r.Forks, f)
 	}
 	r.Impls[1].Failures = []string{"STORE-7 failed\nwith a seed"}
-	r.Forks[0].Locks = &record.Locks{Waits: 1, Wait: record.LockTime{Ns: 5}, Hold: record.LockTime{Ns: 6}}
+	r.Forks[0].Locks = &record.Locks{Waits: 1, Wait: record.LockTime{Ns: 5},
+		Hold: record.LockTime{Ns: 6}}
 	n := 0
 	fillStrings(reflect.ValueOf(r).Elem(), "", &n)
 	r.Checks[0].Passed = false
@@ -135,7 +149,8 @@ func stringFields(t reflect.Type) []string {
 				continue
 			}
 			inner := f.Type
-			for inner.Kind() == reflect.Slice || inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Map {
+			for inner.Kind() == reflect.Slice || inner.Kind() == reflect.Pointer ||
+				inner.Kind() == reflect.Map {
 				inner = inner.Elem()
 			}
 			if inner.Kind() == reflect.String {
@@ -174,7 +189,8 @@ func render(t *testing.T, r *record.Run) rendered {
 		}
 	}
 	for _, err := range []error{
-		WriteMarkdown(&md, r), WritePage(&page, r, named(t, r), pictures), WriteText(&text, r, Terminal{Wide: true}), WriteBenchText(&bench, r),
+		WriteMarkdown(&md, r), WritePage(&page, r, named(t, r), pictures),
+		WriteText(&text, r, Terminal{Wide: true}), WriteBenchText(&bench, r),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +205,8 @@ func named(t *testing.T, r *record.Run) *Profiles {
 	out := &Profiles{byFork: map[int]cellProfiles{}}
 	for i := range 2 {
 		c := newCalls()
-		if err := c.add([]string{r.Impls[0].Name + " called", r.Impls[0].Description + " called"}, 5, 5); err != nil {
+		if err := c.add([]string{r.Impls[0].Name + " called", r.Impls[0].Description + " called"}, 5,
+			5); err != nil {
 			t.Fatal(err)
 		}
 		out.byFork[i] = cellProfiles{c, c}
@@ -219,7 +236,9 @@ func elements(t *testing.T, page string) map[string]int {
 			case strings.HasPrefix(a.Key, "on"):
 				t.Errorf("a handler: %s=%q", a.Key, a.Val)
 			case a.Key == "href" && strings.HasPrefix(value, "#"): // within the page
-			case a.Key == "href", a.Key == "src" && !strings.HasPrefix(value, "data:image/svg+xml;base64,") && !strings.HasPrefix(value, CurvesDir+"/"):
+			case a.Key == "href", a.Key == "src" &&
+				!strings.HasPrefix(value, "data:image/svg+xml;base64,") &&
+				!strings.HasPrefix(value, CurvesDir+"/"):
 				t.Errorf("a reference: %s=%q", a.Key, a.Val)
 			}
 		}
@@ -233,14 +252,16 @@ func elements(t *testing.T, page string) map[string]int {
 
 // isData reports whether an element is JSON, which a browser does not run.
 func isData(n *html.Node) bool {
-	return slices.Contains(n.Attr, html.Attribute{Key: "type", Val: "application/json"}) && json.Valid([]byte(n.FirstChild.Data))
+	return slices.Contains(n.Attr, html.Attribute{Key: "type", Val: "application/json"}) &&
+		json.Valid([]byte(n.FirstChild.Data))
 }
 
 // asGitHub renders Markdown as a page that trusts its HTML would.
 func asGitHub(t *testing.T, markdown string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(gmhtml.WithUnsafe())).Convert([]byte(markdown), &out); err != nil {
+	if err := goldmark.New(goldmark.WithExtensions(extension.GFM),
+		goldmark.WithRendererOptions(gmhtml.WithUnsafe())).Convert([]byte(markdown), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -280,7 +301,9 @@ func TestHostileStringsStayText(t *testing.T) {
 		for _, f := range fields[text] {
 			seen[f] = true
 		}
-		if slices.ContainsFunc(fields[text], func(f string) bool { return slices.Contains(meaningful, f) }) {
+		if slices.ContainsFunc(fields[text], func(f string) bool {
+			return slices.Contains(meaningful, f)
+		}) {
 			decisive = append(decisive, text)
 		} else {
 			free = append(free, text)
@@ -297,7 +320,8 @@ func TestHostileStringsStayText(t *testing.T) {
 	// each field gets each string. A suffix keeps the texts distinct.
 	harmless, rounds := map[string]string{}, make([]map[string]string, len(hostile))
 	for i, text := range free {
-		apart := strings.Repeat("x", i) // letters, for warnings that differ in a number only are counted as one
+		// letters, for warnings that differ in a number only are counted as one
+		apart := strings.Repeat("x", i)
 		harmless[text] = "harmless " + apart
 		for k := range rounds {
 			if rounds[k] == nil {
@@ -313,7 +337,8 @@ func TestHostileStringsStayText(t *testing.T) {
 	for i, text := range decisive {
 		want := shapeOf(t, render(t, with(run, map[string]string{text: "harmless"})))
 		for k := i % 9; k < len(hostile); k += 9 {
-			want.check(t, fmt.Sprintf("%q in %v", hostile[k], fields[text]), render(t, with(run, map[string]string{text: hostile[k]})))
+			want.check(t, fmt.Sprintf("%q in %v", hostile[k], fields[text]),
+				render(t, with(run, map[string]string{text: hostile[k]})))
 		}
 	}
 }
@@ -341,7 +366,8 @@ func (s shape) check(t *testing.T, what string, r rendered) {
 	if got.results != s.results {
 		t.Errorf("%s: bench.txt has %d results, want %d:\n%s", what, got.results, s.results, r.bench)
 	}
-	for form, text := range map[string]string{"the page": r.page, "the Markdown": r.markdown, "the text": r.text, "bench.txt": r.bench} {
+	for form, text := range map[string]string{"the page": r.page, "the Markdown": r.markdown,
+		"the text": r.text, "bench.txt": r.bench} {
 		plainText(t, what+": "+form, text)
 	}
 	for line := range strings.Lines(r.text) {
@@ -380,7 +406,8 @@ func changed(want, got map[string]int) string {
 func TestHostileComparison(t *testing.T) {
 	t.Parallel()
 	write := func(t *testing.T, to func(io.Writer, *compare.Result) error, name string) string {
-		spec := recordtest.Spec{Name: name, Forks: 6, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: name, NsPerOp: 150}}}
+		spec := recordtest.Spec{Name: name, Forks: 6,
+			Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: name, NsPerOp: 150}}}
 		base, head := recordtest.Run(spec), recordtest.Run(spec)
 		for _, r := range []*record.Run{base, head} {
 			r.Warnings = []string{name}
@@ -413,7 +440,9 @@ func TestHostileComparison(t *testing.T) {
 			t.Errorf("%q: other elements: %s", h, changed(want, e))
 		}
 		plainText(t, fmt.Sprintf("%q: Markdown", h), md)
-		plainText(t, fmt.Sprintf("%q: text", h), write(t, func(w io.Writer, r *compare.Result) error { return WriteVersusText(w, r, Terminal{Wide: true}) }, h))
+		plainText(t, fmt.Sprintf("%q: text", h), write(t, func(w io.Writer, r *compare.Result) error {
+			return WriteVersusText(w, r, Terminal{Wide: true})
+		}, h))
 		plainText(t, fmt.Sprintf("%q: JSON", h), write(t, WriteVersusJSON, h))
 	}
 }
@@ -421,7 +450,9 @@ func TestHostileComparison(t *testing.T) {
 // HTML in Markdown that is not this package's own is shown as text.
 func TestFragmentKeepsOwnHTMLAlone(t *testing.T) {
 	t.Parallel()
-	body, err := fragment([]byte("<details><summary>ours</summary>\n\ntext <b>bold</b>\n\n</details>\n\n<div onclick=x>\n\n<script>alert(1)</script>\n\n[x](javascript:y)\n"), nil, place{"part", anchors{}})
+	body, err := fragment(
+		[]byte("<details><summary>ours</summary>\n\ntext <b>bold</b>\n\n</details>\n\n<div "+
+			"onclick=x>\n\n<script>alert(1)</script>\n\n[x](javascript:y)\n"), nil, place{"part", anchors{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +476,8 @@ func TestPolicyIsOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := found(t, page.String())
-	if _, ok := found["meta content "+policy()]; !ok || !strings.HasPrefix(policy(), "default-src 'none';") || strings.Contains(policy(), "unsafe") {
+	if _, ok := found["meta content "+policy()]; !ok ||
+		!strings.HasPrefix(policy(), "default-src 'none';") || strings.Contains(policy(), "unsafe") {
 		t.Errorf("the policy is not in the page, or allows too much: %s", policy())
 	}
 	if found["style"] != style || found["script"] != script {
@@ -479,7 +511,9 @@ func found(t *testing.T, page string) map[string]string {
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"plain 90 µs ±5% ≤ 3": "plain 90 µs ±5% ≤ 3", "a\nb\tc": "a\nb\tc", "\x1b[1m": `\u001b[1m`, "\u202e": `\u202e`, "\x7f\u0085": `\u007f\u0085`, "\xff": `\xff`, "\U000e0041": `\U000e0041`, "�": "�",
+		"plain 90 µs ±5% ≤ 3": "plain 90 µs ±5% ≤ 3", "a\nb\tc": "a\nb\tc", "\x1b[1m": `\u001b[1m`,
+		"\u202e": `\u202e`, "\x7f\u0085": `\u007f\u0085`, "\xff": `\xff`, "\U000e0041": `\U000e0041`,
+		"�": "�",
 	} {
 		if got := Visible(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)

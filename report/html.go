@@ -30,11 +30,14 @@ func fragment(markdown []byte, pictures map[string][]byte, ids place) (template.
 	md := goldmark.New(
 		// Without GFM's automatic links, and without style attributes, which the policy
 		// forbids.
-		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
+		goldmark.WithExtensions(
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			extension.Strikethrough),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(ownHTML{ids}, 0))),
 	)
 	err := md.Convert(markdown, &body)
-	return template.HTML(body.String()), err //nolint:gosec // goldmark escapes, and ownHTML lets only own elements through
+	return template.HTML(body.String()),
+		err //nolint:gosec // goldmark escapes, and ownHTML lets only own elements through
 }
 
 // place gives ids to what stands in a part of the page.
@@ -61,25 +64,28 @@ var (
 
 // RegisterFuncs implements goldmark's NodeRenderer.
 func (o ownHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			block := n.(*ast.HTMLBlock)
-			text := block.Lines().Value(source)
-			if block.HasClosure() {
-				text = append(bytes.Clone(text), block.ClosureLine.Value(source)...)
+	r.Register(ast.KindHTMLBlock,
+		func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if entering {
+				block := n.(*ast.HTMLBlock)
+				text := block.Lines().Value(source)
+				if block.HasClosure() {
+					text = append(bytes.Clone(text), block.ClosureLine.Value(source)...)
+				}
+				return ast.WalkContinue, allowed(w, ownBlock, text)
 			}
-			return ast.WalkContinue, allowed(w, ownBlock, text)
-		}
-		return ast.WalkContinue, nil
-	})
-	r.Register(ast.KindImage, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			return ast.WalkContinue, nil
+		})
+	r.Register(ast.KindImage, func(w util.BufWriter, source []byte, n ast.Node,
+		entering bool) (ast.WalkStatus, error) {
 		if entering {
 			return ast.WalkSkipChildren, o.picture(w, string(n.(*ast.Image).Destination), altText(n, source))
 		}
 		return ast.WalkContinue, nil
 	})
 	ids := map[ast.Node]string{}
-	r.Register(ast.KindHeading, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	r.Register(ast.KindHeading, func(w util.BufWriter, source []byte, n ast.Node,
+		entering bool) (ast.WalkStatus, error) {
 		level, text := n.(*ast.Heading).Level, ""
 		if entering {
 			ids[n] = o.of(altText(n, source))
@@ -90,7 +96,8 @@ func (o ownHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		_, err := w.WriteString(text)
 		return ast.WalkContinue, err
 	})
-	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, n ast.Node,
+		entering bool) (ast.WalkStatus, error) {
 		if entering {
 			return ast.WalkSkipChildren, allowed(w, ownInline, n.(*ast.RawHTML).Segments.Value(source))
 		}
@@ -106,7 +113,8 @@ func (o ownHTML) picture(w io.Writer, address, alt string) error {
 	text := html.EscapeString(alt)
 	if strings.HasPrefix(address, ownPicture) {
 		id := o.of(alt)
-		text = fmt.Sprintf(`<img id="%s" src="%s" alt="%s">%s`, id, html.EscapeString(address), text, permalink(id))
+		text = fmt.Sprintf(`<img id="%s" src="%s" alt="%s">%s`, id, html.EscapeString(address), text,
+			permalink(id))
 	}
 	_, err := io.WriteString(w, text)
 	return err

@@ -62,7 +62,8 @@ type source struct {
 }
 
 // latenciesOf draws the distributions of a group, an implementation a curve.
-func latenciesOf(r *record.Run, g compare.Group, reference string, ids anchors) (out []latency, err error) {
+func latenciesOf(r *record.Run, g compare.Group, reference string, ids anchors) (out []latency,
+	err error) {
 	var sources []source
 	for _, c := range g.Cells {
 		if c.Role == "" {
@@ -82,7 +83,8 @@ func latenciesOf(r *record.Run, g compare.Group, reference string, ids anchors) 
 // curvesOf draws delay, staleness and service of a series, each a picture with a curve for each
 // source that has the distribution. title is what the pictures are of, column what a curve is
 // of. Delay says more than service where both were measured; both are drawn.
-func curvesOf(sources []source, series, title, column, reference string, ids anchors) (out []latency, err error) {
+func curvesOf(sources []source, series, title, column, reference string,
+	ids anchors) (out []latency, err error) {
 	for _, distribution := range []string{metrics.Delay, metrics.Stale, metrics.Service} {
 		histograms, names := []*stats.Histogram{}, []string{}
 		for _, s := range sources {
@@ -172,7 +174,8 @@ func (l *latency) draw(histograms []*stats.Histogram, names []string, reference 
 			}
 			c.Numbers = append(c.Numbers, text)
 		}
-		c.Numbers = append(c.Numbers, duration(float64(h.Max()/time.Nanosecond)), NumberText(metrics.Number(metrics.Delay), float64(h.Count())))
+		c.Numbers = append(c.Numbers, duration(float64(h.Max()/time.Nanosecond)),
+			NumberText(metrics.Number(metrics.Delay), float64(h.Count())))
 		l.Curves = append(l.Curves, c)
 	}
 }

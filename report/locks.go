@@ -12,7 +12,8 @@ import (
 // writeLocks writes a row for each cell whose extra fork was traced.
 func writeLocks(w *writer, r *record.Run) {
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"cell", "traced", "waits", "longest wait", "who waited", "longest hold", "who held"})
+	t.AppendHeader(table.Row{"cell", "traced", "waits", "longest wait", "who waited", "longest hold",
+		"who held"})
 	for _, f := range r.Forks {
 		l := f.Locks
 		if l == nil {
@@ -29,16 +30,20 @@ func writeLocks(w *writer, r *record.Run) {
 		if l.Hold.Ns > 0 {
 			hold = "<= " + duration(l.Hold.Ns)
 		}
-		t.AppendRow(table.Row{f.Cell.ID(), traced, l.Waits, wait, lockedBy(l.Wait), hold, lockedBy(l.Hold)})
+		t.AppendRow(table.Row{f.Cell.ID(), traced, l.Waits, wait, lockedBy(l.Wait), hold,
+			lockedBy(l.Hold)})
 	}
 	if t.Length() == 0 {
 		return
 	}
 	w.printf("## Locks: the longest single wait and hold\n\n")
-	w.printf("From the execution trace of one more process per cell, so these numbers have no interval and no verdict rests on them. " +
-		"Counted are sync.Mutex and sync.RWMutex, the component's and the harness's; the function tells which. " +
+	w.printf("From the execution trace of one more process per cell, so these numbers have no " +
+		"interval and no verdict rests on them. " +
+		"Counted are sync.Mutex and sync.RWMutex, the component's and the harness's; the function " +
+		"tells which. " +
 		"Unmarked are goroutines that the component runs itself, and operations begun before the trace. " +
-		"A hold shows only if somebody waited for it, as an upper bound. 0 waits: no goroutine had to wait for a lock.\n\n")
+		"A hold shows only if somebody waited for it, as an upper bound. 0 waits: no goroutine had to " +
+		"wait for a lock.\n\n")
 	w.printf("%s\n\n", t.RenderMarkdown())
 }
 

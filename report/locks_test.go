@@ -27,7 +27,8 @@ func TestMarkdownShowsLocks(t *testing.T) {
 		Wait: record.LockTime{Ns: 60_739_520, By: "writer:update", In: "cache.(*threadSafeMap).Update"},
 		Hold: record.LockTime{Ns: 52_579_072, In: "cache.(*threadSafeMap).List"}}
 	md := render()
-	for _, want := range []string{heading, extra.Cell.ID(), "1s (full)", "1416", "60.7ms", "writer:update, cache.", "<= 52.6ms", "(unmarked), cache.", "no interval"} {
+	for _, want := range []string{heading, extra.Cell.ID(), "1s (full)", "1416", "60.7ms",
+		"writer:update, cache.", "<= 52.6ms", "(unmarked), cache.", "no interval"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("the report lacks %q", want)
 		}

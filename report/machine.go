@@ -54,13 +54,15 @@ func WriteRunJSON(w io.Writer, given *record.Run) error {
 		Warnings []string   `json:"warnings,omitempty"`
 		Left     []string   `json:"left,omitempty"`
 		Numbers  []number   `json:"numbers"`
-	}{Schema: RunSchema, Run: r.Name, Preset: r.Preset, Rule: r.Settings.Rule, Warnings: compare.RunWarnings(r), Left: leftOut(r), Numbers: []number{}}
+	}{Schema: RunSchema, Run: r.Name, Preset: r.Preset, Rule: r.Settings.Rule,
+		Warnings: compare.RunWarnings(r), Left: leftOut(r), Numbers: []number{}}
 	for _, g := range compare.Within(r) {
 		for _, row := range g.Rows {
 			for _, v := range row.Values {
 				c := g.Cells[0]
 				out.Numbers = append(out.Numbers, number{
-					Name:     compare.Name{Component: string(c.Component), Workload: g.Title, Procs: c.Procs, Series: cmp.Or(row.Series, compare.ProcessSeries), Impl: v.Impl, Metric: row.Metric},
+					Name: compare.Name{Component: string(c.Component), Workload: g.Title, Procs: c.Procs,
+						Series: cmp.Or(row.Series, compare.ProcessSeries), Impl: v.Impl, Metric: row.Metric},
 					Estimate: v.Estimate, Against: v.Against,
 				})
 			}

@@ -82,7 +82,8 @@ func TestHostileMachineForms(t *testing.T) {
 	t.Parallel()
 	run := rich()
 	for _, text := range hostile {
-		r := with(run, map[string]string{run.Name: text, run.Impls[1].Name: text, run.Cells[0].Workload: text, run.Preset: text, run.Environment.Revision: text})
+		r := with(run, map[string]string{run.Name: text, run.Impls[1].Name: text,
+			run.Cells[0].Workload: text, run.Preset: text, run.Environment.Revision: text})
 		for name, write := range map[string]func(io.Writer, *record.Run) error{"json": WriteRunJSON} {
 			var out bytes.Buffer
 			if err := write(&out, r); err != nil {

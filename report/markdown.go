@@ -63,15 +63,18 @@ func writeProfiles(w *writer, code *record.Run) {
 	if len(commands) == 0 {
 		return
 	}
-	w.printf("## Where the time goes\n\n`report.html` has each cell's flame graphs, of CPU time and of allocated bytes, and their differences to the reference. "+
-		"pprof opens the same CPU profiles. Beside each lie heap, allocs, mutex and block.\n\n%s\n\n", codeBlock("", "sh", strings.Join(commands, "\n")))
+	w.printf("## Where the time goes\n\n`report.html` has each cell's flame graphs, of CPU time "+
+		"and of allocated bytes, and their differences to the reference. "+
+		"pprof opens the same CPU profiles. Beside each lie heap, allocs, mutex and block.\n\n%s\n\n",
+		codeBlock("", "sh", strings.Join(commands, "\n")))
 }
 
 // writeWorkloads writes each workload's YAML, from code, the record that is not escaped.
 func writeWorkloads(w *writer, r, code *record.Run) {
 	w.printf("## Workloads\n\n")
 	for i, wl := range r.Workloads {
-		w.printf("<details><summary>%s (%s)</summary>\n\n%s\n</details>\n\n", wl.Name, wl.Source, codeBlock("", "yaml", code.Workloads[i].YAML))
+		w.printf("<details><summary>%s (%s)</summary>\n\n%s\n</details>\n\n", wl.Name, wl.Source,
+			codeBlock("", "yaml", code.Workloads[i].YAML))
 	}
 }
 
@@ -126,7 +129,8 @@ func writeChecks(w *writer, r *record.Run) {
 func writeGroup(w *writer, r *record.Run, g compare.Group) {
 	w.printf("### %s\n\n", g.Title)
 	notes := &footnotes{}
-	w.printf("%s\n\n%s\n", comparison(r, g, notes).RenderMarkdown(), markdownLines(notes.text()+linesOf(percentileNotes(g))))
+	w.printf("%s\n\n%s\n", comparison(r, g, notes).RenderMarkdown(),
+		markdownLines(notes.text()+linesOf(percentileNotes(g))))
 	notes = &footnotes{}
 	t := table.NewWriter()
 	header := table.Row{"series", "metric"}
@@ -151,7 +155,8 @@ func writeGroup(w *writer, r *record.Run, g compare.Group) {
 		}
 		t.AppendRow(cells)
 	}
-	w.printf("<details><summary>every number, median [interval]</summary>\n\n%s\n\n%s\n</details>\n\n", t.RenderMarkdown(), markdownLines(notes.text()))
+	w.printf("<details><summary>every number, median [interval]</summary>\n\n%s\n\n%s\n</details>\n\n",
+		t.RenderMarkdown(), markdownLines(notes.text()))
 }
 
 // markdownLines keeps lines apart that Markdown would join.
@@ -176,7 +181,8 @@ func writeImplementations(w *writer, r, code *record.Run) {
 			w.printf("- %s/%s: clause %s is waived: %s\n", item(im.Component), im.Name, wv.Clause, wv.Reason)
 		}
 		for _, f := range code.Impls[i].Failures {
-			w.printf("- **%s/%s failed its suite and was not measured:**\n\n%s\n", im.Component, im.Name, codeBlock("  ", "", f))
+			w.printf("- **%s/%s failed its suite and was not measured:**\n\n%s\n", im.Component, im.Name,
+				codeBlock("  ", "", f))
 		}
 	}
 	w.printf("\n")
@@ -189,15 +195,21 @@ func writeEnvironment(w *writer, r *record.Run) {
 	t.AppendHeader(table.Row{"", ""})
 	for _, kv := range [][2]string{
 		{"CPU", fmt.Sprintf("%s, %d cores (%s)", e.CPU, e.Cores, e.CacheKB)},
-		{"frequency", fmt.Sprintf("%.0f MHz before, %.0f MHz after, governor %s, boost %s", e.MHzBefore, e.MHzAfter, orUnknown(e.Governor), orUnknown(e.Boost))},
+		{"frequency", fmt.Sprintf("%.0f MHz before, %.0f MHz after, governor %s, boost %s", e.MHzBefore,
+			e.MHzAfter, orUnknown(e.Governor), orUnknown(e.Boost))},
 		{"hardware counters", orUnknown(e.HardwareCounters)},
 		{"processors kept awake", orUnknown(e.Awake)},
-		{"memory", fmt.Sprintf("%d MB, %d MB swapped out before, %d MB after; transparent huge pages: %s", e.MemoryMB, e.SwapMBBefore, e.SwapMBAfter, orUnknown(e.HugePages))},
+		{"memory", fmt.Sprintf("%d MB, %d MB swapped out before, %d MB after; transparent huge pages: %s",
+			e.MemoryMB, e.SwapMBBefore, e.SwapMBAfter, orUnknown(e.HugePages))},
 		{"container", limits(e)},
 		{"system", fmt.Sprintf("%s/%s %s %s", e.OS, e.Arch, e.Kernel, e.Virtualisation)},
-		{"Go", fmt.Sprintf("%s GOGC=%s GOMEMLIMIT=%s", e.GoVersion, orDefault(e.GOGC), orDefault(e.GOMEMLIMIT))},
-		{"load", fmt.Sprintf("%.2f before, %.2f in the median during, %.2f at most, %.2f after", e.LoadBefore, e.LoadMedian, e.LoadMax, e.LoadAfter)},
-		{"taken by others", fmt.Sprintf("%.1f%% by the hypervisor; by other processes %.1f%% during the median fork, %.1f%% at most", e.StealPercent, e.OthersMedian, e.OthersMax)},
+		{"Go", fmt.Sprintf("%s GOGC=%s GOMEMLIMIT=%s", e.GoVersion, orDefault(e.GOGC),
+			orDefault(e.GOMEMLIMIT))},
+		{"load", fmt.Sprintf("%.2f before, %.2f in the median during, %.2f at most, %.2f after",
+			e.LoadBefore, e.LoadMedian, e.LoadMax, e.LoadAfter)},
+		{"taken by others", fmt.Sprintf(
+			"%.1f%% by the hypervisor; by other processes %.1f%% during the median fork, %.1f%% at most",
+			e.StealPercent, e.OthersMedian, e.OthersMax)},
 		{"commit", orDefault(e.Revision)},
 		{"started", r.Started.UTC().Format(time.DateTime) + " UTC" + took(r)},
 		{"settings", fmt.Sprintf("%d forks, seed %d", r.Settings.Forks, r.Settings.Seed)},
@@ -205,7 +217,9 @@ func writeEnvironment(w *writer, r *record.Run) {
 		t.AppendRow(table.Row{kv[0], kv[1]})
 	}
 	if n := len(r.Shards); n > 0 {
-		t.AppendRow(table.Row{"joined from", fmt.Sprintf("%d shards on %d machines of this class; load and what others took are the worst of any", n, len(r.Machines()))})
+		t.AppendRow(table.Row{"joined from",
+			fmt.Sprintf("%d shards on %d machines of this class; load and what others took are the worst "+
+				"of any", n, len(r.Machines()))})
 	}
 	for _, m := range slices.Sorted(maps.Keys(e.Modules)) {
 		t.AppendRow(table.Row{m, e.Modules[m]})

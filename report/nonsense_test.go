@@ -36,7 +36,8 @@ func TestEditedRecordIsRefusedOrReported(t *testing.T) {
 	path := filepath.Join(dir, record.RunFile)
 	each(root, "", func(at string, set func(any)) {
 		leaves++
-		for _, nonsense := range []any{nil, "nonsense", "", -1, 1e300, 9e15, true, []any{}, map[string]any{}} {
+		for _, nonsense := range []any{nil, "nonsense", "", -1, 1e300, 9e15, true, []any{},
+			map[string]any{}} {
 			set(nonsense)
 			b, err := json.Marshal(root)
 			if err != nil {

@@ -36,7 +36,8 @@ var (
 	style  = pageStyle + flameStyle
 	script = pageScript + referenceScript + flameScript
 
-	pageTemplate = template.Must(template.Must(template.New(HTMLFile).Parse(pageText)).Parse(flameText))
+	pageTemplate = template.Must(
+		template.Must(template.New(HTMLFile).Parse(pageText)).Parse(flameText))
 )
 
 // policy is the page's Content-Security-Policy. It allows the page's one style sheet and its
@@ -45,7 +46,9 @@ var (
 func policy() string { return policyOf(style, script) }
 
 func policyOf(style, script string) string {
-	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
+	return fmt.Sprintf(
+		"default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; "+
+			"form-action 'none'", hashOf(style), hashOf(script))
 }
 
 func hashOf(text string) string {
@@ -150,12 +153,14 @@ type count struct {
 
 // WritePage writes the report as one page that opens offline. profiles are those that
 // ReadProfiles has read for run, nil for none; pictures are those of Curves.
-func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[string][]byte) error {
+func WritePage(out io.Writer, run *record.Run, profiles *Profiles,
+	pictures map[string][]byte) error {
 	r := clean(run)
 	groups := compare.Within(r)
 	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
 	for _, own := range []string{
-		"answer", "answer-title", "trust", "results", "results-title", "filter", "shown", "latency", "latency-title",
+		"answer", "answer-title", "trust", "results", "results-title", "filter", "shown", "latency",
+		"latency-title",
 		"profiles", "profiles-title", "flame-tools", "flame-data", "reading", "references",
 	} {
 		ids.of(own)
@@ -165,11 +170,13 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[
 		return err
 	}
 	p := page{
-		Policy: policy(), Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // embedded files
+		Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
+		//nolint:gosec // embedded files
 		Title: r.Preset + " " + r.Name, Command: commandLine(r.MadeBy()),
 		Trust: trustOf(r, groups), Warnings: compare.RunWarnings(r), LeftOut: leftOut(r),
 		Verdicts: []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive},
-		Legend:   strings.Split(legend(r), "\n"), Parts: parts, Confidence: fmt.Sprintf("%.0f%%", 100*stats.Confidence),
+		Legend:   strings.Split(legend(r), "\n"), Parts: parts,
+		Confidence: fmt.Sprintf("%.0f%%", 100*stats.Confidence),
 	}
 	if p.Flames, err = flamesOf(r, groups, profiles, ids); err != nil {
 		return err
@@ -216,7 +223,8 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[
 }
 
 // partsOf are the sections that the page takes from report.md.
-func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte, ids anchors) (parts []part, err error) {
+func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte,
+	ids anchors) (parts []part, err error) {
 	r, code := forMarkdown(run), clean(run)
 	escaped := compare.Within(r)
 	if len(escaped) != len(groups) { // two names that differ in markup only
@@ -290,7 +298,8 @@ func numberName(c *compare.Comparison) string {
 }
 
 func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
-	out := pageGroup{ID: ids.of(g.Title), Title: g.Title, Component: string(g.Cells[0].Component), Reference: r.ReferenceOf(g.Cells).Label()}
+	out := pageGroup{ID: ids.of(g.Title), Title: g.Title, Component: string(g.Cells[0].Component),
+		Reference: r.ReferenceOf(g.Cells).Label()}
 	out.Axis = axisOfGroup(g)
 	var keys []string // of the cells' profiles
 	for _, c := range g.Cells {
@@ -311,7 +320,8 @@ func keyRows(g compare.Group) []compare.Row {
 	return slices.DeleteFunc(slices.Clone(g.Rows), func(row compare.Row) bool { return !row.Key })
 }
 
-func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes *footnotes, ids anchors) pageRow {
+func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes *footnotes,
+	ids anchors) pageRow {
 	series := cmp.Or(row.Series, compare.ProcessSeries)
 	out := pageRow{
 		ID: ids.of(g.Title + " " + series + " " + row.Metric), Series: series, Metric: row.Metric,
@@ -373,7 +383,8 @@ func trustOf(r *record.Run, groups []compare.Group) trust {
 		of[c.Verdict]++
 		t.Judged++
 	}
-	for _, v := range []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive, stats.NotComparable} {
+	for _, v := range []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive,
+		stats.NotComparable} {
 		if of[v] > 0 {
 			t.Verdicts = append(t.Verdicts, count{v, of[v]})
 		}
@@ -391,7 +402,9 @@ func trustOf(r *record.Run, groups []compare.Group) trust {
 	}
 	e := r.Environment
 	t.Machine = fmt.Sprintf("%s, %d cores, %s/%s, %s", e.CPU, e.Cores, e.OS, e.Arch, e.GoVersion)
-	t.Disturbed = fmt.Sprintf("other processes took %.1f%% of the processors in the median fork and %.1f%% at most, the hypervisor %.1f%%", e.OthersMedian, e.OthersMax, e.StealPercent)
+	t.Disturbed = fmt.Sprintf(
+		"other processes took %.1f%% of the processors in the median fork and %.1f%% at most, the "+
+			"hypervisor %.1f%%", e.OthersMedian, e.OthersMax, e.StealPercent)
 	return t
 }
 
@@ -423,7 +436,8 @@ func narrowed(command []string, kind string, without []string, component, impls 
 	if len(command) < 2 || command[1] != kind {
 		return commandLine(command)
 	}
-	without = append([]string{"-o", "--output", "--resume", "--component", "--impl", "--shard", "--machine"}, without...)
+	without = append([]string{"-o", "--output", "--resume", "--component", "--impl", "--shard",
+		"--machine"}, without...)
 	var kept []string
 	for args := command; len(args) > 0; args = args[1:] {
 		name, _, whole := strings.Cut(args[0], "=")
@@ -446,7 +460,9 @@ func commandLine(args []string) string {
 	out := make([]string, len(args))
 	for i, a := range args {
 		out[i] = a
-		if a == "" || strings.ContainsFunc(a, func(r rune) bool { return strings.ContainsRune(" \t\n'\"\\$`*?[]{}()<>|&;!#~", r) }) {
+		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
+			return strings.ContainsRune(" \t\n'\"\\$`*?[]{}()<>|&;!#~", r)
+		}) {
 			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}
 	}

@@ -12,8 +12,10 @@ import (
 // The command of a row measures it anywhere: it has nothing of where the run was measured.
 func TestAgainLeavesOutWhereTheRunWas(t *testing.T) {
 	t.Parallel()
-	r := &record.Run{Command: strings.Fields("benchrun run --continue --preset quick -o there -oelsewhere --shard 3/16 --machine=m --impl *")}
-	if got, want := again(r, "store", "clientgo", "lockfree"), "benchrun run --preset quick --component store --impl clientgo,lockfree"; got != want {
+	r := &record.Run{Command: strings.Fields(
+		"benchrun run --continue --preset quick -o there -oelsewhere --shard 3/16 --machine=m --impl *")}
+	if got, want := again(r, "store", "clientgo", "lockfree"),
+		"benchrun run --preset quick --component store --impl clientgo,lockfree"; got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 }
@@ -22,7 +24,9 @@ func TestAgainLeavesOutWhereTheRunWas(t *testing.T) {
 func TestWorkloadsTakeNoIDOfThePage(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"references", "filter", "answer", "flame-data"} {
-		r := recordtest.Run(recordtest.Spec{Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 50}}})
+		r := recordtest.Run(
+			recordtest.Spec{Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100},
+				{Name: "lockfree", NsPerOp: 50}}})
 		for i := range r.Cells {
 			r.Cells[i].Workload, r.Cells[i].Params = name, nil
 		}
@@ -48,11 +52,14 @@ func TestWorkloadsTakeNoIDOfThePage(t *testing.T) {
 // Headings and pictures of a part have ids and links to themselves.
 func TestPartsHavePermalinks(t *testing.T) {
 	t.Parallel()
-	body, err := fragment([]byte("### list over listers\n\n![list over listers](curves/a.svg)\n"), map[string][]byte{"curves/a.svg": []byte("<svg/>")}, place{"scaling", anchors{"scaling": true}})
+	body, err := fragment([]byte("### list over listers\n\n![list over listers](curves/a.svg)\n"),
+		map[string][]byte{"curves/a.svg": []byte("<svg/>")}, place{"scaling", anchors{"scaling": true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`<h3 id="scaling-list-over-listers">`, `href="#scaling-list-over-listers"`, `<img id="scaling-list-over-listers-2"`, `href="#scaling-list-over-listers-2"`} {
+	for _, want := range []string{`<h3 id="scaling-list-over-listers">`,
+		`href="#scaling-list-over-listers"`, `<img id="scaling-list-over-listers-2"`,
+		`href="#scaling-list-over-listers-2"`} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("no %s in %s", want, body)
 		}

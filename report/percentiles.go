@@ -20,10 +20,13 @@ func percentileNotes(g compare.Group) (notes []string) {
 		}
 		said = append(said, row.Series)
 		measured := func(metric string) bool {
-			return slices.ContainsFunc(g.Rows, func(o compare.Row) bool { return o.Series == row.Series && o.Metric == metric })
+			return slices.ContainsFunc(g.Rows, func(o compare.Row) bool {
+				return o.Series == row.Series && o.Metric == metric
+			})
 		}
 		for _, d := range []string{metrics.Delay, metrics.Stale, metrics.Service} {
-			if !measured(metrics.Number(d)) || d == metrics.Service && measured(metrics.Number(metrics.Delay)) {
+			if !measured(metrics.Number(d)) || d == metrics.Service &&
+				measured(metrics.Number(metrics.Delay)) {
 				continue // a delay says more than a service
 			}
 			i := slices.IndexFunc(g.Rows, func(o compare.Row) bool {
@@ -31,10 +34,14 @@ func percentileNotes(g compare.Group) (notes []string) {
 			})
 			switch {
 			case i < 0:
-				notes = append(notes, fmt.Sprintf("too few operations for a percentile: %s of %s", d, row.Series))
-			case g.Rows[i].Metric != metrics.Usual(d) && g.Rows[i].Metric != metrics.Percentile(d, metrics.JudgedPercentile):
-				notes = append(notes, fmt.Sprintf("too few operations for a p%d, which needs %d in each process: %s of %s is judged instead",
-					metrics.JudgedPercentile, metrics.FewestFor(metrics.JudgedPercentile), g.Rows[i].Metric, row.Series))
+				notes = append(notes, fmt.Sprintf("too few operations for a percentile: %s of %s", d,
+					row.Series))
+			case g.Rows[i].Metric != metrics.Usual(d) &&
+				g.Rows[i].Metric != metrics.Percentile(d, metrics.JudgedPercentile):
+				notes = append(notes, fmt.Sprintf(
+					"too few operations for a p%d, which needs %d in each process: %s of %s is judged instead",
+					metrics.JudgedPercentile, metrics.FewestFor(metrics.JudgedPercentile), g.Rows[i].Metric,
+					row.Series))
 			}
 		}
 	}

@@ -16,7 +16,8 @@ func TestPercentileNotes(t *testing.T) {
 	// of are the rows of a series that has some distributions and one key metric.
 	of := func(series, key string, distributions ...string) (rows []compare.Row) {
 		for _, d := range distributions {
-			for _, metric := range []string{metrics.Usual(d), metrics.Percentile(d, 50), metrics.Percentile(d, 90), metrics.Percentile(d, 99), metrics.Number(d)} {
+			for _, metric := range []string{metrics.Usual(d), metrics.Percentile(d, 50),
+				metrics.Percentile(d, 90), metrics.Percentile(d, 99), metrics.Number(d)} {
 				rows = append(rows, compare.Row{Series: series, Metric: metric, Key: metric == key})
 			}
 		}
@@ -29,10 +30,12 @@ func TestPercentileNotes(t *testing.T) {
 		of("relister:relist", "", metrics.Service),
 		of("worker:get-done", "", metrics.Stale),
 		of("rare:replace", "", metrics.Delay, metrics.Service),
-		[]compare.Row{{Series: "get", Metric: metrics.NsPerOp, Key: true}, {Metric: metrics.HeapPerObject, Key: true}},
+		[]compare.Row{{Series: "get", Metric: metrics.NsPerOp, Key: true},
+			{Metric: metrics.HeapPerObject, Key: true}},
 	)}
 	want := []string{
-		"too few operations for a p99, which needs 500 in each process: service-p90-ns of listers:list is judged instead",
+		"too few operations for a p99, which needs 500 in each process: service-p90-ns of " +
+			"listers:list is judged instead",
 		"too few operations for a percentile: service of relister:relist",
 		"too few operations for a percentile: stale of worker:get-done",
 		"too few operations for a percentile: delay of rare:replace",
@@ -60,8 +63,11 @@ func TestReportsSayThatOperationsAreTooFew(t *testing.T) {
 	if err := WritePage(&page, r, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	for name, out := range map[string]string{"terminal": text.String(), "Markdown": md.String(), "page": page.String()} {
-		if !strings.Contains(out, "too few operations for a p99, which needs 500 in each process: delay-p90-ns of writer:update is judged instead") {
+	for name, out := range map[string]string{"terminal": text.String(), "Markdown": md.String(),
+		"page": page.String()} {
+		if !strings.Contains(
+			out, "too few operations for a p99, which needs 500 in each process: delay-p90-ns of "+
+				"writer:update is judged instead") {
 			t.Errorf("%s does not say which percentile is judged", name)
 		}
 	}

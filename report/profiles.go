@@ -68,7 +68,10 @@ func ReadProfiles(files fs.FS, run *record.Run) (profiles *Profiles, warnings []
 		profiles.byFork[i] = cellProfiles{read(f.Cell, cpuSource), read(f.Cell, allocsSource)}
 	}
 	if len(unreadable) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d profiles cannot be read, so the flame graphs lack them (mend them and make the page again); the first is %s", len(unreadable), unreadable[0]))
+		warnings = append(
+			warnings, fmt.Sprintf(
+				"%d profiles cannot be read, so the flame graphs lack them (mend them and make the page "+
+					"again); the first is %s", len(unreadable), unreadable[0]))
 	}
 	return profiles, warnings
 }
@@ -144,7 +147,8 @@ func fold(p *profile.Profile, from profileSource) (*calls, error) {
 		if out.frames += len(stack); out.frames > mostFrames {
 			return nil, fmt.Errorf("more than %d calls", mostFrames)
 		}
-		if err := out.add(stack, s.Value[value], drawn(s.Value[count], s.Value[value], p.Period, from)); err != nil {
+		if err := out.add(stack, s.Value[value],
+			drawn(s.Value[count], s.Value[value], p.Period, from)); err != nil {
 			return nil, err
 		}
 	}

@@ -20,12 +20,16 @@ import (
 
 // storeStacks are the stacks of the profiles in most tests.
 func storeStacks(c record.Cell) []recordtest.Stack {
-	const bench, cache = ownModule + "bench/internal/", "k8s.io/client-go/tools/cache.(*threadSafeMap)."
+	const bench, cache = ownModule + "bench/internal/",
+		"k8s.io/client-go/tools/cache.(*threadSafeMap)."
 	return []recordtest.Stack{
-		{Functions: []string{"runtime.main", "main.main", bench + "engine.together", bench + "subject.(*Store).reader", cache + "List", "runtime.mallocgc"}, Samples: 60},
-		{Functions: []string{"runtime.main", "main.main", bench + "engine.together", bench + "subject.(*Store).reader", cache + "List"}, Samples: 20},
+		{Functions: []string{"runtime.main", "main.main", bench + "engine.together",
+			bench + "subject.(*Store).reader", cache + "List", "runtime.mallocgc"}, Samples: 60},
+		{Functions: []string{"runtime.main", "main.main", bench + "engine.together",
+			bench + "subject.(*Store).reader", cache + "List"}, Samples: 20},
 		{Functions: []string{"runtime.gcBgMarkWorker", "runtime.gcDrain"}, Samples: 15},
-		{Functions: []string{bench + "subject.(*Store).reader", "example.com/" + c.Impl + ".(*Store).Get"}, Samples: 5},
+		{Functions: []string{bench + "subject.(*Store).reader",
+			"example.com/" + c.Impl + ".(*Store).Get"}, Samples: 5},
 	}
 }
 
@@ -103,8 +107,12 @@ func TestFoldsWhatTheRuntimeWrites(t *testing.T) {
 // Inlined calls are calls: pprof lists them innermost first within a location.
 func TestStackHasInlinedCalls(t *testing.T) {
 	t.Parallel()
-	function := func(name string) profile.Line { return profile.Line{Function: &profile.Function{Name: name}} }
-	s := &profile.Sample{Location: []*profile.Location{{}, {Line: []profile.Line{function("inlined"), function("into")}}, {Line: []profile.Line{function("outermost")}}}}
+	function := func(name string) profile.Line {
+		return profile.Line{Function: &profile.Function{Name: name}}
+	}
+	s := &profile.Sample{
+		Location: []*profile.Location{{}, {Line: []profile.Line{function("inlined"), function("into")}},
+			{Line: []profile.Line{function("outermost")}}}}
 	if got := strings.Join(stackOf(s), " "); got != "outermost into inlined "+unknownName {
 		t.Errorf("the stack is %q", got)
 	}
@@ -146,9 +154,13 @@ func serialised(t *testing.T, p *profile.Profile) []byte {
 func cpuProfile(values ...int64) *profile.Profile {
 	f := &profile.Function{ID: 1, Name: "f"}
 	l := &profile.Location{ID: 1, Line: []profile.Line{{Function: f}}}
-	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}, Function: []*profile.Function{f}, Location: []*profile.Location{l}}
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"},
+			{Type: "cpu", Unit: "nanoseconds"}}, Function: []*profile.Function{f},
+		Location: []*profile.Location{l}}
 	for _, v := range values {
-		p.Sample = append(p.Sample, &profile.Sample{Location: []*profile.Location{l}, Value: []int64{1, v}})
+		p.Sample = append(
+			p.Sample, &profile.Sample{Location: []*profile.Location{l}, Value: []int64{1, v}})
 	}
 	return p
 }
@@ -184,11 +196,13 @@ func TestBadProfilesAreLeftOut(t *testing.T) {
 			dir, r := profiled(t)
 			put(t, dir, r.Cells[0], cpuSource.file, c.content)
 			profiles, warnings := ReadProfiles(folder(t, dir), r)
-			if len(warnings) != 1 || !strings.Contains(warnings[0], c.want) || !strings.Contains(warnings[0], profilePath(r.Cells[0], cpuSource)) {
+			if len(warnings) != 1 || !strings.Contains(warnings[0], c.want) ||
+				!strings.Contains(warnings[0], profilePath(r.Cells[0], cpuSource)) {
 				t.Fatalf("the warnings are %q, want one with the file and %q", warnings, c.want)
 			}
 			for i, p := range profiles.byFork {
-				if broken := r.Forks[i].Cell.ID() == r.Cells[0].ID(); (p.cpu == nil) != broken || p.allocs == nil {
+				if broken := r.Forks[i].Cell.ID() == r.Cells[0].ID(); (p.cpu == nil) != broken ||
+					p.allocs == nil {
 					t.Errorf("%s: read %+v", r.Forks[i].Cell.ID(), p)
 				}
 			}
@@ -211,7 +225,8 @@ func TestMissingProfiles(t *testing.T) {
 	if strings.Contains(page.String(), `id="profiles"`) {
 		t.Error("the page has a section of no flame graphs")
 	}
-	if profiles, warnings := ReadProfiles(folder(t, t.TempDir()), sampleRun(1)); len(warnings) > 0 || len(profiles.byFork) > 0 {
+	if profiles, warnings := ReadProfiles(folder(t, t.TempDir()), sampleRun(1)); len(warnings) > 0 ||
+		len(profiles.byFork) > 0 {
 		t.Errorf("a run that took no profiles: %v, %v", profiles, warnings)
 	}
 }
@@ -231,7 +246,8 @@ func TestProfilesStayInTheFolder(t *testing.T) {
 	if err := os.Symlink(secret, inside); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	if _, err := ReadProfile(folder(t, dir), profilePath(r.Cells[0], cpuSource)); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadProfile(folder(t, dir), profilePath(r.Cells[0], cpuSource)); err == nil ||
+		errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a link out of the folder was followed: %v", err)
 	}
 	if _, err := ReadProfile(folder(t, dir), "../"+filepath.Base(dir)); err == nil {

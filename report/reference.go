@@ -22,7 +22,8 @@ type Reference struct {
 func ParseReference(text string) (Reference, error) {
 	component, impl, ok := strings.Cut(text, "=")
 	if !ok || component == "" || impl == "" {
-		return Reference{}, fmt.Errorf("%q is no reference: want COMPONENT=IMPLEMENTATION, such as store=lockfree", text)
+		return Reference{}, fmt.Errorf(
+			"%q is no reference: want COMPONENT=IMPLEMENTATION, such as store=lockfree", text)
 	}
 	return Reference{component, impl}, nil
 }
@@ -31,14 +32,19 @@ func ParseReference(text string) (Reference, error) {
 // wraps compare.ErrNoReference and names what can be chosen. A component may be given once.
 func Against(r *record.Run, references ...Reference) (*record.Run, error) {
 	for i, ref := range references {
-		if slices.ContainsFunc(references[:i], func(o Reference) bool { return o.Component == ref.Component }) {
-			return nil, fmt.Errorf("%s=%s %w: %s has been given one already; choose one", ref.Component, ref.Impl, compare.ErrNoReference, ref.Component)
+		if slices.ContainsFunc(references[:i], func(o Reference) bool {
+			return o.Component == ref.Component
+		}) {
+			return nil, fmt.Errorf("%s=%s %w: %s has been given one already; choose one", ref.Component,
+				ref.Impl, compare.ErrNoReference, ref.Component)
 		}
 		chosen, err := compare.AgainstReference(r, ref.Component, ref.Impl)
 		if err != nil {
 			return nil, err
 		}
-		chosen.Warnings = append(slices.Clone(r.Warnings), fmt.Sprintf("%s is compared with %s, which was chosen for this report and not for the run", ref.Component, ref.Impl))
+		chosen.Warnings = append(slices.Clone(r.Warnings),
+			fmt.Sprintf("%s is compared with %s, which was chosen for this report and not for the run",
+				ref.Component, ref.Impl))
 		r = chosen
 	}
 	return r, nil
@@ -78,7 +84,8 @@ type choiceLine [7]any
 // choicesOf computes the comparisons with every reference that a reader can choose. groups and
 // shown are the run's own, on the page. The components with the fewest comparisons come first
 // until mostReferences is reached; the second result names those that were left out.
-func choicesOf(r *record.Run, groups []compare.Group, shown []pageGroup) (choices, []string, error) {
+func choicesOf(r *record.Run, groups []compare.Group, shown []pageGroup) (choices, []string,
+	error) {
 	cost := map[string]int{}
 	var components []string
 	impls := compare.ImplementationsOf(r)
@@ -108,7 +115,8 @@ func choicesOf(r *record.Run, groups []compare.Group, shown []pageGroup) (choice
 	return out, left, nil
 }
 
-func choiceOf(r *record.Run, groups []compare.Group, shown []pageGroup, component string, impls []string) (*choice, error) {
+func choiceOf(r *record.Run, groups []compare.Group, shown []pageGroup, component string,
+	impls []string) (*choice, error) {
 	out := &choice{Impls: impls}
 	var tables []pageGroup // of the component
 	for i := range groups {
@@ -152,7 +160,8 @@ func tableAgainst(g compare.Group, shown pageGroup) choiceTable {
 			for _, v := range rows[i].Values {
 				if c := v.Against; v.Impl == l.Impl && c != nil && c.Ratio != nil {
 					m := a.mark("", *c.Ratio, c.Verdict)
-					lines[k] = &choiceLine{c.Verdict, m.Lo, m.At, m.Hi, effect(c) + shown.notes.mark(c.Warnings), verdict(c), forSorting(c.Ratio.Estimate)}
+					lines[k] = &choiceLine{c.Verdict, m.Lo, m.At, m.Hi, effect(c) + shown.notes.mark(c.Warnings),
+						verdict(c), forSorting(c.Ratio.Estimate)}
 				}
 			}
 		}

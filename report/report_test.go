@@ -17,7 +17,9 @@ import (
 // sampleRun has three cells of one workload: a reference of about 100 ns, its
 // second copy, and an implementation of about 150 ns.
 func sampleRun(forks int) *record.Run {
-	r := recordtest.Run(recordtest.Spec{Forks: forks, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 150}}})
+	r := recordtest.Run(
+		recordtest.Spec{Forks: forks,
+			Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 150}}})
 	r.Impls[0].Waivers = []record.Waiver{{Clause: "STORE-21", Reason: "it keeps the nil map"}}
 	return r
 }
@@ -29,7 +31,8 @@ func TestTextAndMarkdown(t *testing.T) {
 	if err := WriteText(&text, r, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"store-ops/objects=10", "get", "slow", "worse", "[", "noise", "harness 0.5ns", "Benjamini"} {
+	for _, want := range []string{"store-ops/objects=10", "get", "slow", "worse", "[", "noise",
+		"harness 0.5ns", "Benjamini"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, text.String())
 		}
@@ -41,11 +44,14 @@ func TestTextAndMarkdown(t *testing.T) {
 	r.Settings.SkipVerify = true
 	r.Forks[0].Series[0].Warnings = []string{"no steady state after warm-up"}
 	r.Forks[1].Unsupported = []string{"store: transaction: not supported"}
-	r.Checks = []record.CheckResult{{Name: "final state", Passed: false, Detail: "ns-1/pod is missing"}}
+	r.Checks = []record.CheckResult{
+		{Name: "final state", Passed: false, Detail: "ns-1/pod is missing"}}
 	if err := WriteMarkdown(&md, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"interrupted", "--resume", "not verified", "(a) no steady state after warm-up (1 of 6 forks)", "transaction: not supported", "**failed**", "ns-1/pod is missing", "STORE-21", "it keeps the nil map", "Test CPU", "name: store-ops"} {
+	for _, want := range []string{"interrupted", "--resume", "not verified",
+		"(a) no steady state after warm-up (1 of 6 forks)", "transaction: not supported", "**failed**",
+		"ns-1/pod is missing", "STORE-21", "it keeps the nil map", "Test CPU", "name: store-ops"} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("the report lacks %q", want)
 		}
@@ -56,7 +62,8 @@ func TestTextAndMarkdown(t *testing.T) {
 func TestVerdictNamesTheMetricsMargin(t *testing.T) {
 	t.Parallel()
 	for metric, want := range map[string]string{
-		metrics.NsPerOp: "same", metrics.Usual(metrics.Delay): "same within 1.25x", metrics.Percentile(metrics.Stale, 99): "same within 1.25x",
+		metrics.NsPerOp: "same", metrics.Usual(metrics.Delay): "same within 1.25x",
+		metrics.Percentile(metrics.Stale, 99): "same within 1.25x",
 	} {
 		c := &compare.Comparison{Name: compare.Name{Metric: metric}, Verdict: stats.Same}
 		if got := verdict(c); got != want {
@@ -91,7 +98,8 @@ func TestBenchText(t *testing.T) {
 			t.Errorf("%s: %v", res.Name.Full(), res.Values)
 		}
 	}
-	for unit, want := range map[string]string{metrics.NsPerOp: "lower", metrics.AchievedPct: "higher", metrics.Offered: ""} {
+	for unit, want := range map[string]string{metrics.NsPerOp: "lower", metrics.AchievedPct: "higher",
+		metrics.Offered: ""} {
 		if better[unit] != want {
 			t.Errorf("%s: better=%q, want %q", unit, better[unit], want)
 		}

@@ -104,7 +104,9 @@ const varyProcs = "procs"
 func varying(cells []record.Cell) string {
 	for i := len(cells[0].Params) - 1; i >= 0; i-- {
 		key := cells[0].Params[i].Key
-		if slices.ContainsFunc(cells, func(c record.Cell) bool { return sizeOf(c, key) != sizeOf(cells[0], key) }) {
+		if slices.ContainsFunc(cells, func(c record.Cell) bool {
+			return sizeOf(c, key) != sizeOf(cells[0], key)
+		}) {
 			return key
 		}
 	}
@@ -144,7 +146,8 @@ func curve(r *record.Run, cells []record.Cell, vary, series, metric string) Curv
 			i, out.Lines = len(out.Lines), append(out.Lines, Line{Impl: c.Label()})
 		}
 		size := sizeOf(c, vary)
-		out.Lines[i].Points = append(out.Lines[i].Points, SizePoint{size, compare.EstimateOf(r, c, series, metric)})
+		out.Lines[i].Points = append(out.Lines[i].Points,
+			SizePoint{size, compare.EstimateOf(r, c, series, metric)})
 		for _, v := range values {
 			fits[c.Label()] = append(fits[c.Label()], stats.Point{N: size, Y: cost(metric, v)})
 		}
@@ -186,7 +189,9 @@ func formula(metric, vary string, g stats.Growth) string {
 	case g.Model == stats.Flat:
 		return NumberText(metric, whole/g.A)
 	case whole == 100:
-		return fmt.Sprintf("100%% / (%s)", g.Formula(vary, func(v float64) string { return fmt.Sprintf("%.3g", v) }))
+		return fmt.Sprintf("100%% / (%s)", g.Formula(vary, func(v float64) string {
+			return fmt.Sprintf("%.3g", v)
+		}))
 	}
 	return fmt.Sprintf("1s / (%s)", g.Formula(vary, duration))
 }
@@ -232,7 +237,8 @@ func (l Line) fit(metric, vary string) string {
 	return s
 }
 
-const scalingLegend = "Growth is the law that the cost follows within the sizes measured, and how many times that of the first size the last one costs. " +
+const scalingLegend = "Growth is the law that the cost follows within the sizes measured, and " +
+	"how many times that of the first size the last one costs. " +
 	"Of what is better when it is more (ops/s, achieved-%), the cost is the reciprocal."
 
 // writeScaling writes a table and the curves for each workload that is swept.
@@ -241,8 +247,10 @@ func writeScaling(w *writer, r *record.Run) {
 	if len(scalings) == 0 {
 		return
 	}
-	w.printf("## Scaling\n\n%s The fit is least squares of the relative residuals over all forks, the model chosen by AICc: "+
-		"R² is against the flat model, the spread is that of the residuals. Much more spread than among the forks of one size means that the curve has another shape, "+
+	w.printf("## Scaling\n\n%s The fit is least squares of the relative residuals over all forks, "+
+		"the model chosen by AICc: "+
+		"R² is against the flat model, the spread is that of the residuals. Much more spread than "+
+		"among the forks of one size means that the curve has another shape, "+
 		"such as a step where a cache is full. The bars are the medians' intervals.\n\n", scalingLegend)
 	for _, s := range scalings {
 		w.printf("### %s over %s\n\n", s.Workload, s.Vary)
@@ -289,7 +297,8 @@ func writeScalingText(w *writer, r *record.Run, to Terminal) {
 	scalings := Scalings(r)
 	for _, s := range scalings {
 		t := to.growth(s)
-		forTerminal(t, fmt.Sprintf("%s: growth over %s from %s to %s", s.Workload, s.Vary, sizeText(s.Sizes[0]), sizeText(s.Sizes[len(s.Sizes)-1])))
+		forTerminal(t, fmt.Sprintf("%s: growth over %s from %s to %s", s.Workload, s.Vary,
+			sizeText(s.Sizes[0]), sizeText(s.Sizes[len(s.Sizes)-1])))
 		w.printf("%s\n\n", t.Render())
 	}
 	if len(scalings) > 0 {
@@ -317,7 +326,8 @@ func (to Terminal) growth(s Scaling) table.Writer {
 		return t
 	}
 	t.AppendHeader(table.Row{"operation", "implementation", "growth"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: to.width() * 2 / 5, WidthMaxEnforcer: text.WrapSoft}})
+	t.SetColumnConfigs(
+		[]table.ColumnConfig{{Number: 1, WidthMax: to.width() * 2 / 5, WidthMaxEnforcer: text.WrapSoft}})
 	for i, c := range s.Curves {
 		if i > 0 {
 			t.AppendSeparator()

@@ -51,11 +51,16 @@ func sweptRun(vary string, sizes []int, law func(n float64) float64) *record.Run
 			r.Cells = append(r.Cells, c)
 			for fork := range 6 {
 				y := factor * law(float64(n)) * (1 + 0.02*rng.NormFloat64())
-				r.Forks = append(r.Forks, record.Fork{Cell: c, Index: fork, Started: time.Unix(0, 0), Process: map[string]float64{metrics.HeapPerObject: 100},
-					Series: []record.Series{{Op: "get", Values: map[string]float64{metrics.NsPerOp: y, metrics.Achieved: 1e9 / y, metrics.AllocsPerOp: 3}}}})
+				r.Forks = append(
+					r.Forks, record.Fork{Cell: c, Index: fork, Started: time.Unix(0, 0),
+						Process: map[string]float64{metrics.HeapPerObject: 100},
+						Series: []record.Series{
+							{Op: "get", Values: map[string]float64{metrics.NsPerOp: y, metrics.Achieved: 1e9 / y,
+								metrics.AllocsPerOp: 3}}}})
 			}
 		}
-		w := record.WorkloadText{Key: r.Cells[len(r.Cells)-1].WorkloadKey(), Name: "swept", YAML: "name: swept\n"}
+		w := record.WorkloadText{Key: r.Cells[len(r.Cells)-1].WorkloadKey(), Name: "swept",
+			YAML: "name: swept\n"}
 		r.Workloads = append(r.Workloads, w)
 	}
 	return r
@@ -69,8 +74,12 @@ func TestScalings(t *testing.T) {
 		law   func(n float64) float64
 		want  stats.Model
 	}{
-		{"objects", []int{1000, 10_000, 100_000}, func(n float64) float64 { return 100 + 2*n }, stats.Linear},
-		{"waiting", []int{1000, 10_000, 100_000}, func(n float64) float64 { return 20 * math.Log2(n) }, stats.Logarithmic},
+		{"objects", []int{1000, 10_000, 100_000}, func(n float64) float64 {
+			return 100 + 2*n
+		}, stats.Linear},
+		{"waiting", []int{1000, 10_000, 100_000}, func(n float64) float64 {
+			return 20 * math.Log2(n)
+		}, stats.Logarithmic},
 		{"listers", []int{0, 1, 10, 80}, func(n float64) float64 { return 100 + 50*n }, stats.Linear},
 		{varyProcs, []int{1, 2, 4}, func(float64) float64 { return 40 }, stats.Flat},
 	} {
@@ -144,7 +153,8 @@ func TestScalingInTheReports(t *testing.T) {
 	}
 	const file = "curves/swept_listers_get_ns-op.svg"
 	md, page := read(t, dir, MarkdownFile), read(t, dir, HTMLFile)
-	for _, want := range []string{"## Scaling", "swept over listers", "linear, ", "ns × listers; R² ", "1s / (", "](" + file + ")"} {
+	for _, want := range []string{"## Scaling", "swept over listers", "linear, ", "ns × listers; R² ",
+		"1s / (", "](" + file + ")"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("report.md lacks %q", want)
 		}
@@ -154,7 +164,8 @@ func TestScalingInTheReports(t *testing.T) {
 	}
 	svg := read(t, dir, filepath.FromSlash(file))
 	texts := textsOf(t, svg)
-	for _, want := range []string{"reference", "slow", "0", "1", "10", "80", "listers (goroutines)", "time per operation (ns/op)", "1µs", "swept, get: ns/op"} {
+	for _, want := range []string{"reference", "slow", "0", "1", "10", "80", "listers (goroutines)",
+		"time per operation (ns/op)", "1µs", "swept, get: ns/op"} {
 		if !texts[want] {
 			t.Errorf("the curve lacks the text %q: %v", want, texts)
 		}
@@ -187,7 +198,8 @@ func TestGrowthFitsTheTerminal(t *testing.T) {
 		}
 		text := textOf(t, r, Terminal{})
 		_, growth, found := strings.Cut(text, "growth over listers from 0 to 80")
-		if !found || !strings.Contains(growth, "ns/op") || !strings.Contains(growth, "reference") || strings.Contains(growth, "slow") != (impls == "all") {
+		if !found || !strings.Contains(growth, "ns/op") || !strings.Contains(growth, "reference") ||
+			strings.Contains(growth, "slow") != (impls == "all") {
 			t.Errorf("%s: the growth is not told:\n%s", impls, text)
 		}
 		for line := range strings.SplitSeq(text, "\n") {
@@ -222,7 +234,9 @@ func TestScalingOfLittle(t *testing.T) {
 func TestTitlesOfProcs(t *testing.T) {
 	t.Parallel()
 	titles := map[string]bool{}
-	for _, g := range compare.Within(sweptRun(varyProcs, []int{1, 2, 4}, func(float64) float64 { return 1 })) {
+	for _, g := range compare.Within(sweptRun(varyProcs, []int{1, 2, 4}, func(float64) float64 {
+		return 1
+	})) {
 		titles[g.Title] = true
 	}
 	if len(titles) != 3 || !titles["swept/objects=10/procs=4"] {
@@ -265,7 +279,8 @@ func textsOf(t *testing.T, svg string) map[string]bool {
 	}
 }
 
-// The ratio of an implementation that has no number at the last size, because it was given up there,
+// The ratio of an implementation that has no number at the last size, because it was given up
+// there,
 // is over its own sizes, and says so.
 func TestGrowthNamesItsOwnSizes(t *testing.T) {
 	t.Parallel()
@@ -273,7 +288,8 @@ func TestGrowthNamesItsOwnSizes(t *testing.T) {
 		return SizePoint{Size: size, Estimate: stats.Estimate{Median: ns, N: 6}}
 	}
 	l := Line{Impl: "a", Points: []SizePoint{at(1000, 100), at(100_000, 140)}}
-	for last, want := range map[float64]string{100_000: "no fit, 1.4x", 1_000_000: "no fit, 1.4x from 1,000 to 100,000"} {
+	for last, want := range map[float64]string{100_000: "no fit, 1.4x",
+		1_000_000: "no fit, 1.4x from 1,000 to 100,000"} {
 		if got := l.growth(metrics.NsPerOp, []float64{1000, last}); got != want {
 			t.Errorf("up to %g: %q, want %q", last, got, want)
 		}

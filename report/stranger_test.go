@@ -38,10 +38,13 @@ func TestPageAnswersAStranger(t *testing.T) {
 		there    []string // texts that one place linked from the card has
 	}{
 		{"which store?", []string{"store: use lockfree instead of clientgo", "0.50x ["}, nil},
-		{"how sure?", []string{"comparisons are inconclusive", "How far to trust it", "implementations passed their suite", "the same code against itself", "8 for each number"}, nil},
-		{"at what price?", []string{"The price, what is worse:", "heap-B/object", "3.0x ["}, []string{"heap-B/object", "worse"}},
+		{"how sure?", []string{"comparisons are inconclusive", "How far to trust it",
+			"implementations passed their suite", "the same code against itself", "8 for each number"}, nil},
+		{"at what price?", []string{"The price, what is worse:", "heap-B/object", "3.0x ["},
+			[]string{"heap-B/object", "worse"}},
 		{"what did the reference do?", nil, []string{"get: ns/op", "clientgo", "100ns"}},
-		{"where does the time go?", []string{"Where the time goes:"}, []string{"lockfree.(*Store).Get", "Functions with most CPU time"}},
+		{"where does the time go?", []string{"Where the time goes:"},
+			[]string{"lockfree.(*Store).Get", "Functions with most CPU time"}},
 	} {
 		text := textWithin(card) + textWithin(byID(root, "trust"))
 		for _, want := range q.here {
@@ -50,7 +53,9 @@ func TestPageAnswersAStranger(t *testing.T) {
 			}
 		}
 		if len(q.there) > 0 && !slices.ContainsFunc(linksFrom(root, card), func(place string) bool {
-			return !slices.ContainsFunc(q.there, func(want string) bool { return !strings.Contains(place, want) })
+			return !slices.ContainsFunc(q.there, func(want string) bool {
+				return !strings.Contains(place, want)
+			})
 		}) {
 			t.Errorf("%s No link of the first screen leads to %q", q.question, q.there)
 		}
@@ -59,7 +64,9 @@ func TestPageAnswersAStranger(t *testing.T) {
 
 // withPrice is a run of a store that is faster than the reference and takes more memory.
 func withPrice() *record.Run {
-	r := recordtest.Run(recordtest.Spec{Forks: 8, Duets: true, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 50}}})
+	r := recordtest.Run(
+		recordtest.Spec{Forks: 8, Duets: true,
+			Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 50}}})
 	for i := range r.Forks {
 		f := &r.Forks[i]
 		f.Process["heap-B/object"] = 100 + float64(i%3)
@@ -84,7 +91,8 @@ func TestPricesOfTwoWorkloads(t *testing.T) {
 	}
 	root, _ := pageWith(t, r, nil)
 	card := textWithin(byID(root, "answer-store"))
-	if n, of := strings.Count(card, "heap-B/object of store-ops/objects=10"), strings.Count(card, "heap-B/object of store-ops/objects=1000"); n != 2 || of != 1 {
+	if n, of := strings.Count(card, "heap-B/object of store-ops/objects=10"),
+		strings.Count(card, "heap-B/object of store-ops/objects=1000"); n != 2 || of != 1 {
 		t.Errorf("the card does not tell the two prices apart: %s", card)
 	}
 }

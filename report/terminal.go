@@ -53,7 +53,8 @@ func (to Terminal) comparison(r *record.Run, g compare.Group, notes *footnotes) 
 	t := table.NewWriter()
 	header := table.Row{"operation", "implementation", "against the first", "verdict"}
 	if shown == withMedian {
-		header = table.Row{"operation", "implementation", "median [interval]", "against the first", "verdict"}
+		header = table.Row{"operation", "implementation", "median [interval]", "against the first",
+			"verdict"}
 	}
 	t.AppendHeader(header)
 	to.fit(t, len(header))
@@ -114,7 +115,8 @@ func (to Terminal) fit(t table.Writer, columns int) {
 	}
 	var configs []table.ColumnConfig
 	for i, n := range widths {
-		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMax: max(1, n), WidthMaxEnforcer: wrapNames})
+		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMax: max(1, n),
+			WidthMaxEnforcer: wrapNames})
 	}
 	t.SetColumnConfigs(configs)
 }

@@ -22,11 +22,16 @@ func allComponents(t *testing.T) *record.Run {
 	t.Helper()
 	var all *record.Run
 	for i, names := range [][]string{
-		{"store", "clientgo", "lockfree", "mutexmap"}, {"fifo", "clientgo-deltafifo", "coalescing", "clientgo-realfifo-unlocked"},
-		{"delay", "containerheap", "quadheap", "pairingheap"}, {"queue", "clientgo", "workqueue", "controllerruntime-priority"},
+		{"store", "clientgo", "lockfree", "mutexmap"},
+		{"fifo", "clientgo-deltafifo", "coalescing", "clientgo-realfifo-unlocked"},
+		{"delay", "containerheap", "quadheap", "pairingheap"},
+		{"queue", "clientgo", "workqueue", "controllerruntime-priority"},
 		{"informer", "clientgo", "informerbench", "lockfree+coalescing"},
 	} {
-		r := recordtest.Run(recordtest.Spec{Forks: 12, Seed: uint64(i), Impls: []recordtest.Impl{{Name: names[1], NsPerOp: 100}, {Name: names[2], NsPerOp: 52.34}, {Name: names[3], NsPerOp: 234.5}}})
+		r := recordtest.Run(
+			recordtest.Spec{Forks: 12, Seed: uint64(i),
+				Impls: []recordtest.Impl{{Name: names[1], NsPerOp: 100}, {Name: names[2], NsPerOp: 52.34},
+					{Name: names[3], NsPerOp: 234.5}}})
 		for j := range r.Cells {
 			r.Cells[j].Component = contract.Component(names[0])
 		}
@@ -47,7 +52,9 @@ func allComponents(t *testing.T) *record.Run {
 			all = r
 			continue
 		}
-		all.Cells, all.Impls, all.Forks, all.Workloads = append(all.Cells, r.Cells...), append(all.Impls, r.Impls...), append(all.Forks, r.Forks...), append(all.Workloads, r.Workloads...)
+		all.Cells, all.Impls, all.Forks, all.Workloads = append(all.Cells, r.Cells...),
+			append(all.Impls, r.Impls...), append(all.Forks, r.Forks...),
+			append(all.Workloads, r.Workloads...)
 	}
 	return all
 }
@@ -68,7 +75,9 @@ func TestTextFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	r := allComponents(t)
 	for i := range r.Forks {
-		r.Forks[i].Series[0].Warnings = []string{"the machine was busy with so much else that a warning of more than eighty characters is about it"}
+		r.Forks[i].Series[0].Warnings = []string{
+			"the machine was busy with so much else that a warning of more than eighty characters is " +
+				"about it"}
 	}
 	for _, width := range []int{0, 80, 100, 120, 200} {
 		text := textOf(t, r, Terminal{Width: width, Colour: true})
@@ -89,7 +98,8 @@ func TestTextFitsTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	if wide := textOf(t, r, Terminal{Width: 80, Wide: true}); !strings.Contains(wide, "finds") || !strings.Contains(wide, "noise") {
+	if wide := textOf(t, r, Terminal{Width: 80, Wide: true}); !strings.Contains(wide, "finds") ||
+		!strings.Contains(wide, "noise") {
 		t.Error("--wide lacks columns")
 	}
 }
@@ -99,12 +109,17 @@ func TestAnswerIsShort(t *testing.T) {
 	t.Parallel()
 	r := allComponents(t)
 	lines := strings.Split(strings.TrimSpace(textOf(t, r, Terminal{})), "\n")
-	begin := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "What to use") })
+	begin := slices.IndexFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, "What to use")
+	})
 	if begin < 0 || len(lines)-begin > 12 {
-		t.Fatalf("the answer begins in line %d of %d, want 12 lines at most:\n%s", begin, len(lines), strings.Join(lines, "\n"))
+		t.Fatalf("the answer begins in line %d of %d, want 12 lines at most:\n%s", begin, len(lines),
+			strings.Join(lines, "\n"))
 	}
 	answer := strings.Join(lines[begin:], "\n")
-	for _, want := range []string{"store     lockfree; price: heap-B/object 2.3x [2.3, 2.3]; 0 of 4 inconclusive", "delay     quadheap;", "informer  informerbench;", "time 0.52x [0.5"} {
+	for _, want := range []string{
+		"store     lockfree; price: heap-B/object 2.3x [2.3, 2.3]; 0 of 4 inconclusive",
+		"delay     quadheap;", "informer  informerbench;", "time 0.52x [0.5"} {
 		if !strings.Contains(answer, want) {
 			t.Errorf("the answer lacks %q:\n%s", want, answer)
 		}
@@ -115,17 +130,22 @@ func TestAnswerIsShort(t *testing.T) {
 // second and the third concern.
 func TestAnswerNamesWhatIsLevel(t *testing.T) {
 	t.Parallel()
-	a := compare.Answer{Component: "queue", Reference: "clientgo", Use: "priority", Level: []string{"workqueue"}}
-	for _, concern := range []metrics.Concern{metrics.ConcernDelay, metrics.ConcernTime, metrics.ConcernMemory} {
+	a := compare.Answer{Component: "queue", Reference: "clientgo", Use: "priority",
+		Level: []string{"workqueue"}}
+	for _, concern := range []metrics.Concern{metrics.ConcernDelay, metrics.ConcernTime,
+		metrics.ConcernMemory} {
 		a.Concerns = append(a.Concerns, compare.Weighed{
-			Concern: concern, Better: metrics.LowerIsBetter, Ratio: stats.Ratio{Estimate: 0.5, Lo: 0.4, Hi: 0.6, N: 1}, Verdicts: map[stats.Verdict]int{stats.Better: 1},
+			Concern: concern, Better: metrics.LowerIsBetter,
+			Ratio:    stats.Ratio{Estimate: 0.5, Lo: 0.4, Hi: 0.6, N: 1},
+			Verdicts: map[stats.Verdict]int{stats.Better: 1},
 		})
 	}
 	for width, want := range map[int]string{
-		120: "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60], memory 0.50x [0.40, 0.60]; not told apart from it: workqueue",
-		90:  "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60]; not told apart from it: workqueue",
-		80:  "   delay 0.50x [0.40, 0.60]; not told apart from it: workqueue",
-		20:  "   delay 0.50x [0.40, 0.60]; not told apart from it: workqueue",
+		120: "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60], memory 0.50x [0.40, 0.60]; not " +
+			"told apart from it: workqueue",
+		90: "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60]; not told apart from it: workqueue",
+		80: "   delay 0.50x [0.40, 0.60]; not told apart from it: workqueue",
+		20: "   delay 0.50x [0.40, 0.60]; not told apart from it: workqueue",
 	} {
 		if _, got, _ := strings.Cut(Terminal{Width: width}.answer(a), "\n"); got != want {
 			t.Errorf("in %d columns: %q, want %q", width, got, want)
@@ -139,7 +159,9 @@ func TestPricesNameTheOthers(t *testing.T) {
 	worse := func(metrics ...string) compare.Answer {
 		var a compare.Answer
 		for _, m := range metrics {
-			a.Worse = append(a.Worse, &compare.Comparison{Name: compare.Name{Metric: m}, Ratio: &stats.Ratio{Estimate: 2, Lo: 2, Hi: 2}})
+			a.Worse = append(
+				a.Worse, &compare.Comparison{Name: compare.Name{Metric: m},
+					Ratio: &stats.Ratio{Estimate: 2, Lo: 2, Hi: 2}})
 		}
 		return a
 	}
@@ -160,11 +182,14 @@ func TestPricesNameTheOthers(t *testing.T) {
 func TestShortPriceIsOfOneRow(t *testing.T) {
 	t.Parallel()
 	a := compare.Answer{Component: "store", Reference: "clientgo", Use: "lockfree"}
-	a.Worse = []*compare.Comparison{{Name: compare.Name{Series: "lists beside a writer", Metric: "delay-p90-ns"}, Ratio: &stats.Ratio{Estimate: 1.28, Lo: 1.2, Hi: 1.4}}}
+	a.Worse = []*compare.Comparison{
+		{Name: compare.Name{Series: "lists beside a writer", Metric: "delay-p90-ns"},
+			Ratio: &stats.Ratio{Estimate: 1.28, Lo: 1.2, Hi: 1.4}}}
 	for width, want := range map[int]string{
-		120: "store     lockfree; price: lists beside a writer: delay-p90-ns 1.28x [1.20, 1.40]; 0 of 0 inconclusive",
-		90:  "store     lockfree; price: lists beside a writer: delay-p90-ns 1.28x; 0 of 0 inconclusive",
-		80:  "store     lockfree; price: a row of delay 1.28x; 0 of 0 inconclusive",
+		120: "store     lockfree; price: lists beside a writer: delay-p90-ns 1.28x [1.20, 1.40]; 0 of " +
+			"0 inconclusive",
+		90: "store     lockfree; price: lists beside a writer: delay-p90-ns 1.28x; 0 of 0 inconclusive",
+		80: "store     lockfree; price: a row of delay 1.28x; 0 of 0 inconclusive",
 	} {
 		if got, _, _ := strings.Cut(Terminal{Width: width}.answer(a), "\n"); got != want {
 			t.Errorf("in %d columns: %q, want %q", width, got, want)
@@ -175,13 +200,20 @@ func TestShortPriceIsOfOneRow(t *testing.T) {
 // The answer says why the reference stays.
 func TestAnswerSaysWhyTheReferenceStays(t *testing.T) {
 	t.Parallel()
-	r := recordtest.Run(recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "loose", NsPerOp: 50}}})
-	r.Impls[1].Waivers = []record.Waiver{{Clause: "STORE-7", Reason: "it is faster"}, {Clause: "STORE-8", Reason: "it is faster"}}
-	if text := textOf(t, r, Terminal{}); !strings.Contains(strings.Join(strings.Fields(text), " "), "store keep clientgo: loose gains more, and waives STORE-7, STORE-8, which clientgo keeps") {
+	r := recordtest.Run(
+		recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100},
+			{Name: "loose", NsPerOp: 50}}})
+	r.Impls[1].Waivers = []record.Waiver{{Clause: "STORE-7", Reason: "it is faster"},
+		{Clause: "STORE-8", Reason: "it is faster"}}
+	if text := textOf(t, r, Terminal{}); !strings.Contains(strings.Join(strings.Fields(text), " "),
+		"store keep clientgo: loose gains more, and waives STORE-7, STORE-8, which clientgo keeps") {
 		t.Errorf("no reason:\n%s", text)
 	}
-	slow := recordtest.Run(recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "slow", NsPerOp: 150}}})
-	if text := textOf(t, slow, Terminal{}); !strings.Contains(text, "store     keep clientgo: none gains more than it loses, by what is proved") {
+	slow := recordtest.Run(
+		recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100},
+			{Name: "slow", NsPerOp: 150}}})
+	if text := textOf(t, slow, Terminal{}); !strings.Contains(text,
+		"store     keep clientgo: none gains more than it loses, by what is proved") {
 		t.Errorf("no reason:\n%s", text)
 	}
 }
@@ -190,7 +222,8 @@ func TestAnswerSaysWhyTheReferenceStays(t *testing.T) {
 // noise that the comparisons are judged by.
 func TestConcernIsBetterWhereAComparisonIs(t *testing.T) {
 	t.Parallel()
-	below := compare.Weighed{Better: metrics.LowerIsBetter, Ratio: stats.Ratio{Estimate: 0.98, Lo: 0.97, Hi: 0.99, N: 2}}
+	below := compare.Weighed{Better: metrics.LowerIsBetter,
+		Ratio: stats.Ratio{Estimate: 0.98, Lo: 0.97, Hi: 0.99, N: 2}}
 	for _, c := range []struct {
 		of   map[stats.Verdict]int
 		want stats.Verdict
@@ -217,15 +250,22 @@ func TestWeighedText(t *testing.T) {
 		bounded bool
 		want    string
 	}{
-		{stats.Ratio{Estimate: 0.5, Lo: 0.4, Hi: 0.6, N: 1}, stats.Better, false, "memory 0.50x [0.40, 0.60]"},
-		{stats.Ratio{Estimate: 1.3, Lo: 1.2, Hi: 1.4, N: 1}, stats.Worse, false, "memory 1.30x [1.20, 1.40] (worse)"},
-		{stats.Ratio{Estimate: 0.9, Lo: 0.8, Hi: 1.1, N: 1}, stats.Inconclusive, false, "memory 0.90x [0.80, 1.10] (inconclusive)"},
-		{stats.Ratio{Estimate: 1, Lo: 1, Hi: 1, N: 1}, stats.Same, false, "memory 1.00x [1.00, 1.00] (same)"},
-		{stats.Ratio{Estimate: 0.001, Lo: 0.001, Hi: 0.001, N: 1}, stats.Better, true, "memory 1/1000 or less"},
-		{stats.Ratio{Estimate: 900, Lo: 800, Hi: 1000, N: 1}, stats.Worse, true, "memory 900x or more (worse)"},
+		{stats.Ratio{Estimate: 0.5, Lo: 0.4, Hi: 0.6, N: 1}, stats.Better, false,
+			"memory 0.50x [0.40, 0.60]"},
+		{stats.Ratio{Estimate: 1.3, Lo: 1.2, Hi: 1.4, N: 1}, stats.Worse, false,
+			"memory 1.30x [1.20, 1.40] (worse)"},
+		{stats.Ratio{Estimate: 0.9, Lo: 0.8, Hi: 1.1, N: 1}, stats.Inconclusive, false,
+			"memory 0.90x [0.80, 1.10] (inconclusive)"},
+		{stats.Ratio{Estimate: 1, Lo: 1, Hi: 1, N: 1}, stats.Same, false,
+			"memory 1.00x [1.00, 1.00] (same)"},
+		{stats.Ratio{Estimate: 0.001, Lo: 0.001, Hi: 0.001, N: 1}, stats.Better, true,
+			"memory 1/1000 or less"},
+		{stats.Ratio{Estimate: 900, Lo: 800, Hi: 1000, N: 1}, stats.Worse, true,
+			"memory 900x or more (worse)"},
 		{stats.Ratio{Estimate: 0, Lo: 0, Hi: 0.5, N: 1}, stats.Better, false, "memory 0 [0, 0.50]"},
 	} {
-		w := compare.Weighed{Concern: metrics.ConcernMemory, Better: metrics.LowerIsBetter, Ratio: c.ratio, Bounded: c.bounded, Verdicts: map[stats.Verdict]int{c.verdict: 1}}
+		w := compare.Weighed{Concern: metrics.ConcernMemory, Better: metrics.LowerIsBetter,
+			Ratio: c.ratio, Bounded: c.bounded, Verdicts: map[stats.Verdict]int{c.verdict: 1}}
 		if got := WeighedText(w); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
@@ -255,7 +295,8 @@ func TestColours(t *testing.T) {
 	for _, e := range escapes.FindAllString(text, -1) {
 		found[e]++
 	}
-	if found["\x1b[31m"] == 0 || found["\x1b[32m"] > 0 || found["\x1b[0m"] != found["\x1b[31m"]+found["\x1b[33m"] {
+	if found["\x1b[31m"] == 0 || found["\x1b[32m"] > 0 ||
+		found["\x1b[0m"] != found["\x1b[31m"]+found["\x1b[33m"] {
 		t.Errorf("%v: want red for what is worse, each ended, and no green: nothing is better", found)
 	}
 }
@@ -272,7 +313,8 @@ func TestGeneralNotesAreSaidOnce(t *testing.T) {
 	if n := strings.Count(text, "others were busy"); n != 1 {
 		t.Errorf("the warning of all numbers is said %d times", n)
 	}
-	if n := strings.Count(text, "no steady state"); n != 1 || !strings.Contains(text, "(a) no steady state") {
+	if n := strings.Count(text, "no steady state"); n != 1 ||
+		!strings.Contains(text, "(a) no steady state") {
 		t.Errorf("the warning of one number is said %d times; want once, by letter", n)
 	}
 }
@@ -281,7 +323,10 @@ func TestGeneralNotesAreSaidOnce(t *testing.T) {
 func TestVersusFitsAndBeginsWithWhatChanged(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64, ns float64) *record.Run {
-		return recordtest.Run(recordtest.Spec{Name: fmt.Sprint("run ", seed), Forks: 12, Seed: seed, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "steady", NsPerOp: 100}, {Name: "mine", NsPerOp: ns}}})
+		return recordtest.Run(
+			recordtest.Spec{Name: fmt.Sprint("run ", seed), Forks: 12, Seed: seed,
+				Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "steady", NsPerOp: 100},
+					{Name: "mine", NsPerOp: ns}}})
 	}
 	result, err := compare.Runs(run(1, 100), run(2, 150), false)
 	if err != nil {
@@ -304,8 +349,10 @@ func TestVersusFitsAndBeginsWithWhatChanged(t *testing.T) {
 				t.Errorf("%d columns: a line has %d: %s", width, n, line)
 			}
 		}
-		if worse, same := strings.Index(out.String(), "worse"), strings.Index(out.String(), "same"); worse < 0 || same < worse {
-			t.Errorf("%d columns: worse at %d, same at %d; want what changed first\n%s", width, worse, same, out.String())
+		if worse, same := strings.Index(out.String(), "worse"),
+			strings.Index(out.String(), "same"); worse < 0 || same < worse {
+			t.Errorf("%d columns: worse at %d, same at %d; want what changed first\n%s", width, worse, same,
+				out.String())
 		}
 	}
 }

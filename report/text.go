@@ -71,7 +71,8 @@ func block(r *record.Run, g compare.Group, row compare.Row, notes *footnotes) (l
 		if c.Role != "" {
 			continue
 		}
-		l := line{series: cmp.Or(row.Series, compare.ProcessSeries), metric: row.Metric, impl: c.Label(), median: "not supported", noise: percent(row.Floor)}
+		l := line{series: cmp.Or(row.Series, compare.ProcessSeries), metric: row.Metric, impl: c.Label(),
+			median: "not supported", noise: percent(row.Floor)}
 		if len(r.Measured(c)) == 0 {
 			l.median = "not measured"
 		}
@@ -81,7 +82,8 @@ func block(r *record.Run, g compare.Group, row compare.Row, notes *footnotes) (l
 			}
 			l.median = interval(row.Metric, v.Estimate) + notes.mark(v.Estimate.Warnings)
 			if a := v.Against; a != nil {
-				l.against, l.effect, l.verdict, l.finds = a, effect(a)+notes.mark(a.Warnings), verdict(a), factor(a.Detectable)
+				l.against, l.effect, l.verdict, l.finds = a, effect(a)+notes.mark(a.Warnings), verdict(a),
+					factor(a.Detectable)
 			}
 		}
 		lines = append(lines, l)
@@ -92,7 +94,8 @@ func block(r *record.Run, g compare.Group, row compare.Row, notes *footnotes) (l
 // comparison lays out a group's key metrics with every column.
 func comparison(r *record.Run, g compare.Group, notes *footnotes) table.Writer {
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]", "against the first", "verdict", "noise", "finds"})
+	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]",
+		"against the first", "verdict", "noise", "finds"})
 	last := ""
 	for _, row := range g.Rows {
 		if !row.Key {
@@ -232,29 +235,43 @@ func legend(r *record.Run) string {
 		forks = fmt.Sprintf("%d forks and more (--budget %s)", r.Settings.Forks, r.Settings.Budget)
 	}
 	lines := []string{
-		fmt.Sprintf("Medians over %s, each a process of its own, with their %.0f%% interval; 0.90x is 0.90 of the first implementation's, with the interval of the ratio.", forks, 100*stats.Confidence),
+		fmt.Sprintf("Medians over %s, each a process of its own, with their %.0f%% interval; 0.90x is "+
+			"0.90 of the first implementation's, with the interval of the ratio.", forks,
+			100*stats.Confidence),
 		ruleText(r.Settings.Rule),
 	}
 	if slices.ContainsFunc(r.Forks, tookTurns) {
-		lines = append(lines, fmt.Sprintf("Operations of stores, FIFOs, heaps and queues took turns with the reference in each process: their ratios are geometric means over at least %d forks, with the interval and the test of Student's t. Their ns/op has no garbage collection in it; gc-ns/op is what that costs.", stats.FewestDuets))
+		lines = append(lines, fmt.Sprintf(
+			"Operations of stores, FIFOs, heaps and queues took turns with the reference in each "+
+				"process: their ratios are geometric means over at least %d forks, with the interval and "+
+				"the test of Student's t. Their ns/op has no garbage collection in it; gc-ns/op is what "+
+				"that costs.", stats.FewestDuets))
 	}
 	if why, none := strings.CutPrefix(r.Environment.HardwareCounters, "none: "); none {
-		lines = append(lines, fmt.Sprintf("No %s: this machine has no counters for them (%s).", strings.Join(sysinfo.HardwareNames[:], ", "), why))
+		lines = append(lines, fmt.Sprintf("No %s: this machine has no counters for them (%s).",
+			strings.Join(sysinfo.HardwareNames[:], ", "), why))
 	}
 	if r.Settings.Budget > 0 {
-		lines = append(lines, "Forks were added to what was inconclusive; each such look is charged: the first verdict asks for q <= alpha/2, each further one for half of that, which adds up to alpha however often one looks.")
+		lines = append(lines, "Forks were added to what was inconclusive; each such look is charged: "+
+			"the first verdict asks for q <= alpha/2, each further one for half of that, which adds up "+
+			"to alpha however often one looks.")
 	}
 	if r.Settings.Forks < stats.FewestForks {
-		lines = append(lines, fmt.Sprintf("Fewer than %d forks: the intervals are the range of the values, and hold less often than they say.", stats.FewestForks))
+		lines = append(lines, fmt.Sprintf(
+			"Fewer than %d forks: the intervals are the range of the values, and hold less often than "+
+				"they say.", stats.FewestForks))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // shortLegend explains what a narrow terminal shows.
 func shortLegend(r *record.Run) string {
-	legend := fmt.Sprintf("0.5x is half of the first implementation's number, with the %.0f%% interval.", 100*stats.Confidence)
+	legend := fmt.Sprintf(
+		"0.5x is half of the first implementation's number, with the %.0f%% interval.",
+		100*stats.Confidence)
 	if slices.ContainsFunc(r.Forks, tookTurns) {
-		legend += " It comes from turns within each process and need not be the quotient of the medians, which are from different ones."
+		legend += " It comes from turns within each process and need not be the quotient of the " +
+			"medians, which are from different ones."
 	}
 	return legend + fmt.Sprintf(" The rest stands in %s, or here with --wide.", MarkdownFile)
 }
@@ -266,9 +283,15 @@ func tookTurns(f record.Fork) bool {
 // ruleText explains verdicts.
 func ruleText(rule stats.Rule) string {
 	return strings.Join([]string{
-		fmt.Sprintf("better, worse: the whole interval lies beyond %.0f%% and beyond the noise (the same code against itself), and the Mann-Whitney test has q <= %g, where", 100*rule.Threshold, rule.Alpha),
-		"q is p corrected for the number of verdicts given here (Benjamini and Hochberg 1995): where nothing differs, the chance of any false better or worse is at most that.",
-		fmt.Sprintf("same: the whole interval lies within %.0f%%, or within what stands beside it. inconclusive: neither is shown; in brackets how many more forks (--forks, --budget) would settle it, if more forks can.", 100*rule.Equivalence),
-		fmt.Sprintf("finds: the smallest ratio (or its inverse) that this number of forks, with this noise, finds %.0f times in 100; empty where they find none.", 100*stats.Power),
+		fmt.Sprintf("better, worse: the whole interval lies beyond %.0f%% and beyond the noise (the "+
+			"same code against itself), and the Mann-Whitney test has q <= %g, where", 100*rule.Threshold,
+			rule.Alpha),
+		"q is p corrected for the number of verdicts given here (Benjamini and Hochberg 1995): where " +
+			"nothing differs, the chance of any false better or worse is at most that.",
+		fmt.Sprintf("same: the whole interval lies within %.0f%%, or within what stands beside it. "+
+			"inconclusive: neither is shown; in brackets how many more forks (--forks, --budget) would "+
+			"settle it, if more forks can.", 100*rule.Equivalence),
+		fmt.Sprintf("finds: the smallest ratio (or its inverse) that this number of forks, with this "+
+			"noise, finds %.0f times in 100; empty where they find none.", 100*stats.Power),
 	}, "\n")
 }

@@ -30,7 +30,8 @@ func WriteVersusText(out io.Writer, result *compare.Result, to Terminal) error {
 	w.printf("%s\n%s\n", t.Render(), to.wrapped(notes.text()))
 	for _, g := range r.Gates {
 		if g.Gate != "" {
-			w.printf("%s: %s\n%s\n", g.Gate, to.painted(verdictOfGate[g.Outcome], string(g.Outcome)), to.wrapped("   "+g.Name+": "+g.Detail))
+			w.printf("%s: %s\n%s\n", g.Gate, to.painted(verdictOfGate[g.Outcome], string(g.Outcome)),
+				to.wrapped("   "+g.Name+": "+g.Detail))
 		}
 	}
 	for _, warning := range r.Warnings {
@@ -62,7 +63,8 @@ func WriteVersusMarkdown(w io.Writer, result *compare.Result) error {
 	for _, left := range r.Left {
 		out.printf("- left out: %s\n", left)
 	}
-	out.printf("\n<details><summary>how to read this</summary>\n\n%s\n</details>\n", markdownLines(versusLegend(r)))
+	out.printf("\n<details><summary>how to read this</summary>\n\n%s\n</details>\n",
+		markdownLines(versusLegend(r)))
 	return out.err
 }
 
@@ -87,12 +89,14 @@ func WriteVersusJSON(w io.Writer, result *compare.Result) error {
 // versus is a line per judged comparison, with every column.
 func versus(r *compare.Result, notes *footnotes) table.Writer {
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"what", "metric", "base [interval]", "head [interval]", "head against base", "verdict", "noise", "finds"})
+	t.AppendHeader(table.Row{"what", "metric", "base [interval]", "head [interval]",
+		"head against base", "verdict", "noise", "finds"})
 	for _, c := range changedFirst(r.Judged()) {
 		metric := c.Name.Metric
 		t.AppendRow(table.Row{
 			strings.TrimSuffix(c.Name.String(), "/"+metric), metric,
-			interval(metric, c.Base) + notes.mark(c.Base.Warnings), interval(metric, c.Head) + notes.mark(c.Head.Warnings),
+			interval(metric, c.Base) + notes.mark(c.Base.Warnings),
+			interval(metric, c.Head) + notes.mark(c.Head.Warnings),
 			effect(c) + notes.mark(c.Warnings), verdict(c), percent(c.Floor), factor(c.Detectable),
 		})
 	}
@@ -142,10 +146,12 @@ func changedFirst(all []*compare.Comparison) []*compare.Comparison {
 	})
 }
 
-var versusOrder = []stats.Verdict{stats.Worse, stats.Better, stats.Inconclusive, stats.Same, stats.NotComparable}
+var versusOrder = []stats.Verdict{stats.Worse, stats.Better, stats.Inconclusive, stats.Same,
+	stats.NotComparable}
 
 // verdictOfGate has the colours of outcomes.
-var verdictOfGate = map[compare.Outcome]stats.Verdict{compare.Pass: stats.Better, compare.Regression: stats.Worse, compare.Undetermined: stats.Inconclusive}
+var verdictOfGate = map[compare.Outcome]stats.Verdict{compare.Pass: stats.Better,
+	compare.Regression: stats.Worse, compare.Undetermined: stats.Inconclusive}
 
 // writeGates lists the outcome of each gate. Without gates the verdicts are enough.
 func writeGates(w *writer, r *compare.Result) {
@@ -162,7 +168,9 @@ func writeGates(w *writer, r *compare.Result) {
 }
 
 func versusLegend(r *compare.Result) string {
-	return "Medians over forks, each a process of its own (or over the lines of a file), with their 95% interval; 0.90x is 0.90 of base, with the interval of the ratio.\n" + ruleText(r.Rule) +
+	return "Medians over forks, each a process of its own (or over the lines of a file), with " +
+		"their 95% interval; 0.90x is 0.90 of base, with the interval of the ratio.\n" +
+		ruleText(r.Rule) +
 		"\nnoise: how far the same code lay apart in either run, or from one run to the other."
 }
 
@@ -175,7 +183,8 @@ const mostNamed = 3
 // summary is the outcome in one line. It names the first regressions, as many as most.
 func summary(r *compare.Result, most int) string {
 	if len(r.Gates) == 0 {
-		return "inconclusive: no number has a verdict, so nothing was judged; the warnings say how to give one"
+		return "inconclusive: no number has a verdict, so nothing was judged; the warnings say how to " +
+			"give one"
 	}
 	var regressed, open []string
 	for _, g := range r.Gates {
@@ -192,9 +201,11 @@ func summary(r *compare.Result, most int) string {
 		if more := len(regressed) - most; more > 0 {
 			regressed = append(regressed[:most], fmt.Sprintf("and %d more", more))
 		}
-		return fmt.Sprintf("regression: %s; %s hold, %d are inconclusive", strings.Join(regressed, ", "), count, len(open))
+		return fmt.Sprintf("regression: %s; %s hold, %d are inconclusive", strings.Join(regressed, ", "),
+			count, len(open))
 	case compare.Undetermined:
-		return fmt.Sprintf("inconclusive: %s hold, nothing regressed beyond doubt, %d could not be told", count, len(open))
+		return fmt.Sprintf("inconclusive: %s hold, nothing regressed beyond doubt, %d could not be told",
+			count, len(open))
 	}
 	return fmt.Sprintf("pass: %s hold", count)
 }

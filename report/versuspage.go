@@ -24,7 +24,8 @@ var (
 	versusText string
 
 	// versusTemplate has the parts of report.html: its head, pictures and links.
-	versusTemplate = template.Must(template.Must(pageTemplate.Clone()).New(VersusFile).Parse(versusText))
+	versusTemplate = template.Must(
+		template.Must(pageTemplate.Clone()).New(VersusFile).Parse(versusText))
 )
 
 // The first screen shows mostChanges numbers that became worse, as many that became better, and
@@ -143,10 +144,12 @@ func WriteVersusPage(w io.Writer, result *compare.Result, base, head *Measured) 
 
 func versusOn(r *compare.Result, base, head *Measured) (p versusPage, err error) {
 	p = versusPage{
-		Policy: policy(), Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // embedded files
+		Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
+		//nolint:gosec // embedded files
 		Title: r.Head + " against " + r.Base, Base: r.Base, Head: r.Head, Pair: r.Pair,
 		BaseFrom: sideOn(r.Base, r.BaseFrom), HeadFrom: sideOn(r.Head, r.HeadFrom),
-		Outcome: verdictOfGate[r.Outcome()], Summary: summary(r, mostNamed), Warnings: r.Warnings, Left: r.Left,
+		Outcome: verdictOfGate[r.Outcome()], Summary: summary(r, mostNamed), Warnings: r.Warnings,
+		Left:   r.Left,
 		Legend: strings.Split(versusLegend(r), "\n"),
 	}
 	if p.BaseFrom.Command == p.HeadFrom.Command {
@@ -154,7 +157,8 @@ func versusOn(r *compare.Result, base, head *Measured) (p versusPage, err error)
 	}
 	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
 	for _, own := range []string{
-		"outcome", "outcome-title", "gates", "changes", "trust", "results", "results-title", "filter", "shown", "latency", "latency-title",
+		"outcome", "outcome-title", "gates", "changes", "trust", "results", "results-title", "filter",
+		"shown", "latency", "latency-title",
 		"profiles", "profiles-title", "flame-tools", "flame-data", "reading",
 	} {
 		ids.of(own)
@@ -246,7 +250,9 @@ func farthestFirst(judged []*compare.Comparison, v stats.Verdict) (out []*compar
 		log := logWithin(c.Ratio.Estimate)
 		return max(log, -log)
 	}
-	slices.SortStableFunc(out, func(a, b *compare.Comparison) int { return cmp.Compare(far(b), far(a)) })
+	slices.SortStableFunc(out, func(a, b *compare.Comparison) int {
+		return cmp.Compare(far(b), far(a))
+	})
 	return out
 }
 
@@ -268,12 +274,15 @@ func (p *versusPage) gates(r *compare.Result, rowOf map[*compare.Comparison]stri
 		if numbersOf[g.Gate] == nil {
 			inOrder = append(inOrder, g.Gate)
 		}
-		numbersOf[g.Gate] = append(numbersOf[g.Gate], gateNumber{g.Name, g.Detail, g.Outcome, verdictOfGate[g.Outcome], to[g.Name]})
+		numbersOf[g.Gate] = append(numbersOf[g.Gate],
+			gateNumber{g.Name, g.Detail, g.Outcome, verdictOfGate[g.Outcome], to[g.Name]})
 	}
 	rank := func(o compare.Outcome) int { return slices.Index(outcomesOfGates, o) }
 	for _, text := range inOrder {
 		all := numbersOf[text]
-		slices.SortStableFunc(all, func(a, b gateNumber) int { return cmp.Compare(rank(a.Outcome), rank(b.Outcome)) })
+		slices.SortStableFunc(all, func(a, b gateNumber) int {
+			return cmp.Compare(rank(a.Outcome), rank(b.Outcome))
+		})
 		g := pageGate{Gate: text, Outcome: all[0].Outcome, Verdict: all[0].Verdict, Rest: all}
 		for _, o := range outcomesOfGates {
 			n := 0
@@ -292,7 +301,9 @@ func (p *versusPage) gates(r *compare.Result, rowOf map[*compare.Comparison]stri
 		}
 		p.Gates = append(p.Gates, g)
 	}
-	slices.SortStableFunc(p.Gates, func(a, b pageGate) int { return cmp.Compare(rank(a.Outcome), rank(b.Outcome)) })
+	slices.SortStableFunc(p.Gates, func(a, b pageGate) int {
+		return cmp.Compare(rank(a.Outcome), rank(b.Outcome))
+	})
 }
 
 // byComponent are the comparisons of each component, in the order of the run.
@@ -309,9 +320,11 @@ func byComponent(all []*compare.Comparison) (out [][]*compare.Comparison) {
 	return out
 }
 
-func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details *versusDetails, ids anchors, rowOf map[*compare.Comparison]string) versusGroup {
+func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details *versusDetails,
+	ids anchors, rowOf map[*compare.Comparison]string) versusGroup {
 	component := of[0].Name.Component
-	g := versusGroup{Component: component, Title: cmp.Or(component, "benchmarks"), Numbers: numbers{Header: []string{"what", "metric", "base", "head", "head to base"}}}
+	g := versusGroup{Component: component, Title: cmp.Or(component, "benchmarks"),
+		Numbers: numbers{Header: []string{"what", "metric", "base", "head", "head to base"}}}
 	g.ID = ids.of("all " + g.Title)
 	var own []*compare.Comparison
 	var ratios []stats.Ratio
@@ -336,7 +349,9 @@ func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details
 	for _, c := range of {
 		if _, judged := rowOf[c]; !judged {
 			metric := c.Name.Metric
-			g.Numbers.Cells = append(g.Numbers.Cells, []string{withoutMetric(c.Name), metric, interval(metric, c.Base), interval(metric, c.Head), effect(c)})
+			g.Numbers.Cells = append(g.Numbers.Cells,
+				[]string{withoutMetric(c.Name), metric, interval(metric, c.Base), interval(metric, c.Head),
+					effect(c)})
 		}
 	}
 	return g
@@ -345,8 +360,10 @@ func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details
 func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footnotes) versusRow {
 	metric := c.Name.Metric
 	row := versusRow{
-		Workload: c.Name.Workload, Operation: operationOf(c.Name), Metric: metric, Impl: c.Name.Impl, Help: metrics.Of(metric).Help,
-		Base: interval(metric, c.Base) + notes.mark(c.Base.Warnings), Head: interval(metric, c.Head) + notes.mark(c.Head.Warnings),
+		Workload: c.Name.Workload, Operation: operationOf(c.Name), Metric: metric, Impl: c.Name.Impl,
+		Help:   metrics.Of(metric).Help,
+		Base:   interval(metric, c.Base) + notes.mark(c.Base.Warnings),
+		Head:   interval(metric, c.Head) + notes.mark(c.Head.Warnings),
 		Effect: effect(c) + notes.mark(c.Warnings), Noise: percent(c.Floor), Finds: factor(c.Detectable),
 		Verdict: c.Verdict, Text: verdict(c), Order: 1,
 	}
@@ -358,7 +375,8 @@ func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footn
 	if c.Name.Benchmark != "" {
 		dot = "line of the file"
 	}
-	row.strips = stripsOf(dot, metric, []string{"base", "head"}, [][]float64{c.BaseValues, c.HeadValues})
+	row.strips = stripsOf(dot, metric, []string{"base", "head"},
+		[][]float64{c.BaseValues, c.HeadValues})
 	if r.Pair {
 		row.Again = pairAgain(r.HeadFrom.Command, c.Name, r.References[c.Name.Component])
 	}

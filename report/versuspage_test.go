@@ -31,15 +31,19 @@ func pairOf(t *testing.T, gates ...string) *compare.Result {
 
 // pairRuns are the runs of pairOf.
 func pairRuns() (base, head *record.Run) {
-	spec := recordtest.Spec{Name: "pair/base", Forks: 8, Seed: 1, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slowed", NsPerOp: 100}, {Name: "sped", NsPerOp: 100}, {Name: "alike", NsPerOp: 100}}}
+	spec := recordtest.Spec{Name: "pair/base", Forks: 8, Seed: 1,
+		Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slowed", NsPerOp: 100},
+			{Name: "sped", NsPerOp: 100}, {Name: "alike", NsPerOp: 100}}}
 	base = recordtest.Run(spec)
 	spec.Name, spec.Seed = "pair/head", 2
 	spec.Base = map[string]float64{"reference": 100, "slowed": 100, "sped": 100, "alike": 100}
-	spec.Impls = []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slowed", NsPerOp: 200}, {Name: "sped", NsPerOp: 50}, {Name: "alike", NsPerOp: 100}}
+	spec.Impls = []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slowed", NsPerOp: 200},
+		{Name: "sped", NsPerOp: 50}, {Name: "alike", NsPerOp: 100}}
 	head = recordtest.Run(spec)
 	base.Settings.Pair = true
 	for _, r := range []*record.Run{base, head} {
-		r.Command = []string{"benchrun", "pair", "--base", "/tmp/old", "--impl", "*", "--gate", "x <= +5%", "--budget", "10m", "-o", "out"}
+		r.Command = []string{"benchrun", "pair", "--base", "/tmp/old", "--impl", "*", "--gate",
+			"x <= +5%", "--budget", "10m", "-o", "out"}
 	}
 	return base, head
 }
@@ -49,9 +53,10 @@ func pairRuns() (base, head *record.Run) {
 func measuredOf(t *testing.T, r *record.Run, most int) *Measured {
 	t.Helper()
 	dir := t.TempDir()
-	err := recordtest.AddHistogram(r, "writer:update", metrics.Delay, 10_000, func(_, i int) time.Duration {
-		return time.Microsecond + time.Duration(i*most)*time.Microsecond/10_000
-	})
+	err := recordtest.AddHistogram(r, "writer:update", metrics.Delay, 10_000,
+		func(_, i int) time.Duration {
+			return time.Microsecond + time.Duration(i*most)*time.Microsecond/10_000
+		})
 	if err := errors.Join(err, recordtest.AddProfiles(dir, r, storeStacks)); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +109,9 @@ func shownIn(t *testing.T, page, id string) string {
 		t.Fatal(err)
 	}
 	for n := range root.Descendants() {
-		if !slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "id" && a.Val == id }) {
+		if !slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+			return a.Key == "id" && a.Val == id
+		}) {
 			continue
 		}
 		var text []string
@@ -127,7 +134,8 @@ func TestVersusPageSaysWhatChangedFirst(t *testing.T) {
 	if !strings.Contains(outcome, "regression: store/store-ops/objects=10/get/slowed/ns/op") {
 		t.Errorf("the outcome does not name the regression: %s", outcome)
 	}
-	worse, better := strings.Index(changes, "get: ns/op slowed store-ops/objects=10 2.00x ["), strings.Index(changes, "get: ns/op sped store-ops/objects=10 0.50x [")
+	worse, better := strings.Index(changes, "get: ns/op slowed store-ops/objects=10 2.00x ["),
+		strings.Index(changes, "get: ns/op sped store-ops/objects=10 0.50x [")
 	if worse < 0 || better < worse || strings.Contains(changes, "alike") {
 		t.Errorf("the changes are not the two, worse first: %s", changes)
 	}
@@ -137,7 +145,8 @@ func TestVersusPageSaysWhatChangedFirst(t *testing.T) {
 		}
 	}
 	row := shownIn(t, page, "store-store-ops-objects-10-get-slowed-ns-op")
-	for _, want := range []string{"get: ns/op", "store-ops/objects=10", "slowed", "2x [", "worse", "noise ±", "base 1", "head 2",
+	for _, want := range []string{"get: ns/op", "store-ops/objects=10", "slowed", "2x [", "worse",
+		"noise ±", "base 1", "head 2",
 		"benchrun pair --base /tmp/old --budget 10m --component store --impl reference,slowed"} {
 		if !strings.Contains(row, want) {
 			t.Errorf("the row lacks %q: %s", want, row)
@@ -163,9 +172,12 @@ func TestVersusPageSaysWhatChangedFirst(t *testing.T) {
 // Gates come first, those that fail before those that hold, with how many numbers each has.
 func TestVersusPageShowsGatesFirst(t *testing.T) {
 	t.Parallel()
-	page := versusPageOf(t, pairOf(t, "store/*/get/alike/ns/op <= +50%", "store/*/get/*/ns/op <= +20%"))
+	page := versusPageOf(
+		t, pairOf(t, "store/*/get/alike/ns/op <= +50%", "store/*/get/*/ns/op <= +20%"))
 	gates := shownIn(t, page, "gates")
-	failed, held := strings.Index(gates, "regression store/*/get/*/ns/op <= +20% 1 regression, 2 pass"), strings.Index(gates, "pass store/*/get/alike/ns/op <= +50% 1 pass")
+	failed, held := strings.Index(gates,
+		"regression store/*/get/*/ns/op <= +20% 1 regression, 2 pass"),
+		strings.Index(gates, "pass store/*/get/alike/ns/op <= +50% 1 pass")
 	if failed < 0 || held < failed {
 		t.Errorf("the gates do not begin with what failed: %s", gates)
 	}
@@ -182,7 +194,8 @@ func TestVersusPageShowsGatesFirst(t *testing.T) {
 func TestVersusPageShowsWhatARowRestsOn(t *testing.T) {
 	t.Parallel()
 	base, head := pairRuns()
-	page := versusPageOfRuns(t, judged(t, base, head), measuredOf(t, base, 10), measuredOf(t, head, 1000))
+	page := versusPageOfRuns(t, judged(t, base, head), measuredOf(t, base, 10),
+		measuredOf(t, head, 1000))
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
 		t.Fatal(err)
@@ -203,26 +216,35 @@ func TestVersusPageShowsWhatARowRestsOn(t *testing.T) {
 	places := linksFrom(root, row)
 	for _, want := range [][]string{
 		{"slowed, store-ops/objects=10, writer:update: delay", "run", "base", "11", "head", "1ms"},
-		{"base", "in slowed, store-ops/objects=10", "100 samples", "go tool pprof -http=: results/pair/base/profiles/store_store-ops_objects-10_slowed_p2/cpu.pb.gz"},
+		{"base", "in slowed, store-ops/objects=10", "100 samples",
+			"go tool pprof -http=: " +
+				"results/pair/base/profiles/store_store-ops_objects-10_slowed_p2/cpu.pb.gz"},
 		{"head", "against base", "-diff_base=results/pair/base/profiles/store_store-ops_objects-10_slowed_p2/cpu.pb.gz", " results/pair/head/profiles/store_store-ops_objects-10_slowed_p2/cpu.pb.gz"},
 	} {
 		if !slices.ContainsFunc(places, func(place string) bool {
-			return !slices.ContainsFunc(want, func(text string) bool { return !strings.Contains(strings.ReplaceAll(place, "'", ""), text) })
+			return !slices.ContainsFunc(want, func(text string) bool {
+				return !strings.Contains(strings.ReplaceAll(place, "'", ""), text)
+			})
 		}) {
 			t.Errorf("no link of the row leads to %q, but to %q", want, places)
 		}
 	}
 	data := decode(t, textWithin(byID(root, "flame-data")))
-	if len(data.Cells) != 8 || data.Cells[0].Against != -1 || data.Cells[1].Against != 0 || data.Cells[1].Label != "head" {
-		t.Errorf("%d cells, the first %+v and %+v; want base and head of four implementations", len(data.Cells), data.Cells[0], data.Cells[1])
+	if len(data.Cells) != 8 || data.Cells[0].Against != -1 || data.Cells[1].Against != 0 ||
+		data.Cells[1].Label != "head" {
+		t.Errorf("%d cells, the first %+v and %+v; want base and head of four implementations",
+			len(data.Cells), data.Cells[0], data.Cells[1])
 	}
-	if first := strings.Index(page, "slowed, store-ops/objects=10, writer:update: delay"); first < 0 || first > strings.Index(page, "sped, store-ops/objects=10, writer:update: delay") {
+	if first := strings.Index(page, "slowed, store-ops/objects=10, writer:update: delay"); first < 0 ||
+		first > strings.Index(page, "sped, store-ops/objects=10, writer:update: delay") {
 		t.Error("the pictures do not begin with what became worse")
 	}
 	if strings.Contains(page, "--profile") {
 		t.Error("the page says how to take the profiles that it has")
 	}
-	if without := versusPageOfRuns(t, judged(t, base, head), &Measured{Run: base}, &Measured{Run: head}); !strings.Contains(shownIn(t, without, "trust"), "--profile") || strings.Contains(without, `id="profiles"`) {
+	if without := versusPageOfRuns(t, judged(t, base, head), &Measured{Run: base},
+		&Measured{Run: head}); !strings.Contains(shownIn(t, without, "trust"), "--profile") ||
+		strings.Contains(without, `id="profiles"`) {
 		t.Error("without profiles the page does not say how to take them, or has their section")
 	}
 }
@@ -232,7 +254,8 @@ func TestVersusPageShowsWhatARowRestsOn(t *testing.T) {
 func TestVersusPageLinksResolve(t *testing.T) {
 	t.Parallel()
 	base, head := pairRuns()
-	page := versusPageOfRuns(t, judged(t, base, head, "store/*/ns/op <= +20%"), measuredOf(t, base, 10), measuredOf(t, head, 10))
+	page := versusPageOfRuns(t, judged(t, base, head, "store/*/ns/op <= +20%"),
+		measuredOf(t, base, 10), measuredOf(t, head, 10))
 	elements(t, page)
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
@@ -269,11 +292,13 @@ func TestVersusPageOfFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, ns := range map[string]int{"base.txt": 100, "head.txt": 200} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Repeat(fmt.Sprintf("BenchmarkX 1 %d ns/op\n", ns), 6)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name),
+			[]byte(strings.Repeat(fmt.Sprintf("BenchmarkX 1 %d ns/op\n", ns), 6)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := compare.Files(filepath.Join(dir, "base.txt"), filepath.Join(dir, "head.txt"), stats.DefaultRule)
+	r, err := compare.Files(filepath.Join(dir, "base.txt"), filepath.Join(dir, "head.txt"),
+		stats.DefaultRule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +309,8 @@ func TestVersusPageOfFiles(t *testing.T) {
 	if text := shownIn(t, page, "results"); !strings.Contains(text, "Each dot is a line of the file") {
 		t.Errorf("the results of files show no lines: %s", text)
 	}
-	if text := shownIn(t, page, "results"); !strings.Contains(text, "benchmarks") || !strings.Contains(text, "worse") || strings.Contains(text, "component") {
+	if text := shownIn(t, page, "results"); !strings.Contains(text, "benchmarks") ||
+		!strings.Contains(text, "worse") || strings.Contains(text, "component") {
 		t.Errorf("the results of files: %s", text)
 	}
 	if text := shownIn(t, page, "trust"); !strings.Contains(text, "not known") {
@@ -297,13 +323,15 @@ func TestHostileStringsStayTextOnTheVersusPage(t *testing.T) {
 	t.Parallel()
 	r := pairOf(t, "store/*/ns/op <= +5%")
 	r.Warnings, r.Left, r.BaseFrom.Revision = []string{"warning"}, []string{"left"}, "revision"
-	r.Comparisons[0].Warnings, r.Comparisons[0].Base.Warnings = []string{"of the ratio"}, []string{"of base"}
+	r.Comparisons[0].Warnings, r.Comparisons[0].Base.Warnings = []string{"of the ratio"},
+		[]string{"of base"}
 	base, head := pairRuns()
 	of := []*Measured{measuredOf(t, base, 10), measuredOf(t, head, 10)}
 	page := func(name string) string {
 		hostile := func(field, text string) string {
 			// These decide what is shown; a series of both must have one name.
-			if slices.Contains([]string{"Metric", "Verdict", "Outcome", "Histograms", "Role", "Group"}, field) {
+			if slices.Contains([]string{"Metric", "Verdict", "Outcome", "Histograms", "Role", "Group"},
+				field) {
 				return text
 			}
 			return text + name

@@ -34,7 +34,8 @@ type versusDetails struct {
 type seriesOf struct{ cell, series string }
 
 // detailsOf draws every series and cell of the comparisons, in their order.
-func detailsOf(comparisons []*compare.Comparison, base, head *Measured, ids anchors) (d versusDetails, err error) {
+func detailsOf(comparisons []*compare.Comparison, base, head *Measured,
+	ids anchors) (d versusDetails, err error) {
 	if base == nil || head == nil {
 		return d, nil
 	}
@@ -52,7 +53,9 @@ func detailsOf(comparisons []*compare.Comparison, base, head *Measured, ids anch
 		for _, s := range sides {
 			sources = append(sources, source{s.Run, c.Cell, s.name})
 			if of, ok := s.profiles[id]; ok {
-				group.cells = append(group.cells, profiledCell{run: s.name, dir: s.Dir, cell: c.Cell, label: s.name, reference: s.Measured == base, cellProfiles: of})
+				group.cells = append(group.cells,
+					profiledCell{run: s.name, dir: s.Dir, cell: c.Cell, label: s.name,
+						reference: s.Measured == base, cellProfiles: of})
 			}
 		}
 		groups = append(groups, group)
@@ -76,7 +79,9 @@ func detailsOf(comparisons []*compare.Comparison, base, head *Measured, ids anch
 func (d *versusDetails) links(row *versusRow, c *compare.Comparison) {
 	id := c.Cell.ID()
 	if pictures := d.pictures[seriesOf{id, c.Name.Series}]; len(pictures) > 0 {
-		own := slices.IndexFunc(pictures, func(l latency) bool { return strings.HasPrefix(c.Name.Metric, l.distribution+"-") })
+		own := slices.IndexFunc(pictures, func(l latency) bool {
+			return strings.HasPrefix(c.Name.Metric, l.distribution+"-")
+		})
 		row.Latency = pictures[max(0, own)].ID
 	}
 	row.Profiles = d.flames.of("base "+id, "head "+id)

@@ -47,8 +47,12 @@ func Write(dir string, references ...Reference) error {
 	}
 	return errors.Join(
 		record.WriteFile(filepath.Join(dir, MarkdownFile), md.Bytes()),
-		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WritePage(w, r, profiles, pictures) }),
-		writeFile(filepath.Join(dir, BenchTextFile), func(w io.Writer) error { return WriteBenchText(w, r) }),
+		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error {
+			return WritePage(w, r, profiles, pictures)
+		}),
+		writeFile(filepath.Join(dir, BenchTextFile), func(w io.Writer) error {
+			return WriteBenchText(w, r)
+		}),
 	)
 }
 

@@ -37,7 +37,8 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 	for _, e := range All() {
 		for i, w := range e.Waivers {
 			t.Run(e.ID()+"/"+w.Clause, func(t *testing.T) {
-				if runtime.GOMAXPROCS(0) == 1 && slices.Contains([]string{"INFORMER-36", "STORE-38"}, w.Clause) {
+				if runtime.GOMAXPROCS(0) == 1 &&
+					slices.Contains([]string{"INFORMER-36", "STORE-38"}, w.Clause) {
 					t.Skip("the mistake shows only if two goroutines have a processor each")
 				}
 				strict := e
@@ -85,7 +86,8 @@ func TestSelect(t *testing.T) {
 		err         string
 	}{
 		{"by name", nil, []string{"mutexmap"}, []string{"store/mutexmap"}, ""},
-		{"by glob", []string{"store"}, []string{"clientgo*", "mutexmap"}, []string{"store/clientgo", "store/mutexmap"}, ""},
+		{"by glob", []string{"store"}, []string{"clientgo*", "mutexmap"},
+			[]string{"store/clientgo", "store/mutexmap"}, ""},
 		{"by ID", nil, []string{"queue/clientgo"}, []string{"queue/clientgo"}, ""},
 		{"unknown name", []string{"store"}, []string{"binaryheap"}, nil, "have clientgo, mutexmap"},
 		{"unknown component", []string{"cache"}, nil, nil, "have store, fifo"},

@@ -24,7 +24,8 @@ func TestInformerOverEveryStoreAndFIFO(t *testing.T) {
 		for _, f := range fifos {
 			t.Run(s.Name+"+"+f.Name, func(t *testing.T) {
 				newInformer := informer.Func(informer.Options{NewStore: s.NewStore, NewFIFO: f.NewFIFO})
-				clauses := suite.Only("INFORMER-1", "INFORMER-7", "INFORMER-9", "INFORMER-11", "INFORMER-22", "INFORMER-29")
+				clauses := suite.Only("INFORMER-1", "INFORMER-7", "INFORMER-9", "INFORMER-11", "INFORMER-22",
+					"INFORMER-29")
 				if err := informertest.Check(newInformer, clauses, informertest.Histories(10)); err != nil {
 					t.Error(err)
 				}

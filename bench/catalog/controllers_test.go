@@ -33,15 +33,21 @@ var _ priorityqueue.PriorityQueue[reconcile.Request] = (*workqueue.PriorityQueue
 type requestQueue = clientgo.TypedRateLimitingInterface[reconcile.Request]
 
 // controllerQueues are the queues that a controller's NewQueue can return.
-var controllerQueues = map[string]func(name string, limiter clientgo.TypedRateLimiter[reconcile.Request]) requestQueue{
+var controllerQueues = map[string]func(name string,
+	limiter clientgo.TypedRateLimiter[reconcile.Request]) requestQueue{
 	"workqueue": func(name string, limiter clientgo.TypedRateLimiter[reconcile.Request]) requestQueue {
-		return workqueue.NewRateLimiting(limiter, requestHeap, workqueue.Config[reconcile.Request]{Name: name})
+		return workqueue.NewRateLimiting(limiter, requestHeap,
+			workqueue.Config[reconcile.Request]{Name: name})
 	},
 	"priority": func(name string, limiter clientgo.TypedRateLimiter[reconcile.Request]) requestQueue {
-		return workqueue.As[priorityqueue.AddOpts](workqueue.NewPriority(limiter, requestHeap, workqueue.Config[reconcile.Request]{Name: name}))
+		return workqueue.As[priorityqueue.AddOpts](
+			workqueue.NewPriority(limiter, requestHeap, workqueue.Config[reconcile.Request]{Name: name}))
 	},
-	"controllerruntime": func(name string, limiter clientgo.TypedRateLimiter[reconcile.Request]) requestQueue {
-		return priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter })
+	"controllerruntime": func(name string,
+		limiter clientgo.TypedRateLimiter[reconcile.Request]) requestQueue {
+		return priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) {
+			o.RateLimiter = limiter
+		})
 	},
 }
 
@@ -100,7 +106,8 @@ func TestAManagersControllerRunsOnEachQueue(t *testing.T) {
 				t.Fatal(err)
 			}
 			c, err := controller.New("queue-"+name, mgr, controller.Options{
-				Reconciler: reconciler, NewQueue: newQueue, SkipNameValidation: new(true), MaxConcurrentReconciles: 1,
+				Reconciler: reconciler, NewQueue: newQueue, SkipNameValidation: new(true),
+				MaxConcurrentReconciles: 1,
 			})
 			if err != nil {
 				t.Fatal(err)

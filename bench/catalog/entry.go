@@ -45,7 +45,8 @@ func Class(class contract.FIFOClass) Option { return func(e *Entry) { e.FIFOClas
 // mystore.New of a *mystore.Store fits as it is. Many goroutines may call it at once, and each
 // call must return a new, empty store. The name "" stands for that of the constructor's
 // package. All this holds for FIFO, DelayHeap, Queue, Limiter and Informer too.
-func Store[S contract.Store](name string, newStore func(contract.Indexers) S, opts ...Option) Entry {
+func Store[S contract.Store](name string, newStore func(contract.Indexers) S,
+	opts ...Option) Entry {
 	e := Entry{Component: contract.ComponentStore, Name: name}
 	if newStore != nil {
 		e.NewStore = func(ix contract.Indexers) contract.Store { return newStore(ix) }
@@ -73,7 +74,8 @@ func DelayHeap[H contract.DelayHeap[string]](name string, newHeap func() H, opts
 
 // Queue makes the entry of a workqueue. One that ignores the clock it is given sets
 // Entry.OwnClock.
-func Queue[Q contract.DelayingQueue[string]](name string, newQueue func(clock.WithTicker) Q, opts ...Option) Entry {
+func Queue[Q contract.DelayingQueue[string]](name string, newQueue func(clock.WithTicker) Q,
+	opts ...Option) Entry {
 	e := Entry{Component: contract.ComponentQueue, Name: name}
 	if newQueue != nil {
 		e.NewQueue = func(c clock.WithTicker) contract.DelayingQueue[string] { return newQueue(c) }
@@ -82,7 +84,8 @@ func Queue[Q contract.DelayingQueue[string]](name string, newQueue func(clock.Wi
 }
 
 // Limiter makes the entry of a rate limiter. Limiters are verified and not measured.
-func Limiter[L contract.RateLimiter[string]](name string, newLimiter func() L, opts ...Option) Entry {
+func Limiter[L contract.RateLimiter[string]](name string, newLimiter func() L,
+	opts ...Option) Entry {
 	e := Entry{Component: contract.ComponentLimiter, Name: name}
 	if newLimiter != nil {
 		e.NewLimiter = func() contract.RateLimiter[string] { return newLimiter() }
@@ -92,10 +95,13 @@ func Limiter[L contract.RateLimiter[string]](name string, newLimiter func() L, o
 
 // Informer makes the entry of an informer. informer.Func returns such a constructor for this
 // project's informer over other stores and FIFOs.
-func Informer[I cache.SharedIndexInformer](name string, newInformer func(cache.ListerWatcher, apiruntime.Object, time.Duration, contract.Indexers) I, opts ...Option) Entry {
+func Informer[I cache.SharedIndexInformer](name string,
+	newInformer func(cache.ListerWatcher, apiruntime.Object, time.Duration, contract.Indexers) I,
+	opts ...Option) Entry {
 	e := Entry{Component: contract.ComponentInformer, Name: name}
 	if newInformer != nil {
-		e.NewInformer = func(lw cache.ListerWatcher, example apiruntime.Object, resync time.Duration, ix contract.Indexers) cache.SharedIndexInformer {
+		e.NewInformer = func(lw cache.ListerWatcher, example apiruntime.Object, resync time.Duration,
+			ix contract.Indexers) cache.SharedIndexInformer {
 			return newInformer(lw, example, resync, ix)
 		}
 	}

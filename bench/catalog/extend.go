@@ -26,7 +26,9 @@ import (
 func Extend(entries ...Entry) error { return extra.extend(entries) }
 
 // ErrSealed is the error of Extend after the catalog was extended or read.
-var ErrSealed = errors.New("the catalog has been extended or read already: give all entries to one call of catalog.Extend, before anything reads the catalog")
+var ErrSealed = errors.New(
+	"the catalog has been extended or read already: give all entries to one call of " +
+		"catalog.Extend, before anything reads the catalog")
 
 // extra holds the entries that Extend added.
 var extra additions
@@ -71,7 +73,8 @@ func check(there, entries []Entry) error {
 		for _, other := range slices.Concat(there, entries[:i]) {
 			// Names are parts of file names, and some file systems ignore the case.
 			if other.Component == e.Component && strings.EqualFold(other.Name, e.Name) {
-				errs = append(errs, fmt.Errorf("%s: the name is taken by %s (%s): choose another", e.ID(), other.ID(), other.Description))
+				errs = append(errs, fmt.Errorf("%s: the name is taken by %s (%s): choose another", e.ID(),
+					other.ID(), other.Description))
 			}
 		}
 	}
@@ -88,8 +91,10 @@ const secondCopy = "-aa"
 // constructor returns the constructor that e has for a component; it may be nil.
 func (e Entry) constructor(c contract.Component) any {
 	return map[contract.Component]any{
-		contract.ComponentStore: e.NewStore, contract.ComponentFIFO: e.NewFIFO, contract.ComponentDelay: e.NewDelay,
-		contract.ComponentQueue: e.NewQueue, contract.ComponentLimiter: e.NewLimiter, contract.ComponentInformer: e.NewInformer,
+		contract.ComponentStore: e.NewStore, contract.ComponentFIFO: e.NewFIFO,
+		contract.ComponentDelay: e.NewDelay,
+		contract.ComponentQueue: e.NewQueue, contract.ComponentLimiter: e.NewLimiter,
+		contract.ComponentInformer: e.NewInformer,
 	}[c]
 }
 
@@ -104,17 +109,21 @@ func (e Entry) Check() error {
 		errs = append(errs, fmt.Errorf("%s: %w", e.ID(), fmt.Errorf(format, args...)))
 	}
 	if !nameForm.MatchString(e.Name) {
-		wrong("%q is no name: want up to 64 letters, digits, and . _ + -, with a letter or digit first", e.Name)
+		wrong("%q is no name: want up to 64 letters, digits, and . _ + -, with a letter or digit first",
+			e.Name)
 	}
 	if strings.HasSuffix(e.Name, secondCopy) {
-		wrong("%q ends in %s, as the files of a reference's second copy do: choose another", e.Name, secondCopy)
+		wrong("%q ends in %s, as the files of a reference's second copy do: choose another", e.Name,
+			secondCopy)
 	}
 	for _, line := range []struct{ what, text, example string }{
-		{"description", e.Description, `catalog.Description("one RWMutex over a radix tree: ByIndex without allocations")`},
+		{"description", e.Description,
+			`catalog.Description("one RWMutex over a radix tree: ByIndex without allocations")`},
 		{"guarantees", e.Guarantees, `catalog.Guarantees("the whole contract")`},
 	} {
 		if strings.TrimSpace(line.text) == "" || strings.ContainsFunc(line.text, unicode.IsControl) {
-			wrong("it needs %s of one line, which every list and report prints, such as %s", line.what, line.example)
+			wrong("it needs %s of one line, which every list and report prints, such as %s", line.what,
+				line.example)
 		}
 	}
 	if e.Module == "" {
@@ -129,10 +138,13 @@ func (e Entry) Check() error {
 		}
 	}
 	if e.Reference {
-		wrong("Reference is set: the reference is client-go's; benchrun report --reference %s=%s compares with this one", e.Component, e.Name)
+		wrong("Reference is set: the reference is client-go's; benchrun report --reference %s=%s "+
+			"compares with this one", e.Component, e.Name)
 	}
-	if (e.Component == contract.ComponentFIFO) != slices.Contains(contract.FIFOClasses(), e.FIFOClass) {
-		wrong("FIFO class %q: want one of %v for a FIFO, and none for others", e.FIFOClass, contract.FIFOClasses())
+	if (e.Component == contract.ComponentFIFO) != slices.Contains(contract.FIFOClasses(),
+		e.FIFOClass) {
+		wrong("FIFO class %q: want one of %v for a FIFO, and none for others", e.FIFOClass,
+			contract.FIFOClasses())
 	}
 	for _, w := range e.Waivers {
 		if clause, err := contract.LookupClause(w.Clause); err == nil && clause.Component != e.Component {

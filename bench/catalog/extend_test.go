@@ -60,7 +60,8 @@ func TestStrangersAreWhole(t *testing.T) {
 		}
 	}
 	waiving := Store("mine", mutexmap.New, Waive("STORE-7", "for the test"), Class(contract.InOrder))
-	if waiving.Guarantees != "the contract but for the waived clauses" || waiving.FIFOClass != contract.InOrder {
+	if waiving.Guarantees != "the contract but for the waived clauses" ||
+		waiving.FIFOClass != contract.InOrder {
 		t.Errorf("the options have made %+v", waiving)
 	}
 }
@@ -98,30 +99,53 @@ func TestExtendRefuses(t *testing.T) {
 		entries []Entry
 		want    []string
 	}{
-		"our name":            {[]Entry{store("lockfree")}, []string{"store/lockfree", "taken", "a hash table and arrays that readers go through without a lock", "choose another"}},
-		"our name in capital": {[]Entry{store("LockFree")}, []string{"store/LockFree", "taken by store/lockfree"}},
-		"the same name twice": {[]Entry{store("mine"), DelayHeap("mine", delay.NewBinaryHeap[string], described), store("mine")}, []string{"store/mine", "taken by store/mine"}},
-		"no name":             {[]Entry{store("mine", func(e *Entry) { e.Name = " " })}, []string{`" " is no name`, "letters, digits"}},
-		"a path":              {[]Entry{store("a/b")}, []string{`"a/b" is no name`}},
-		"a glob":              {[]Entry{store("my*")}, []string{`"my*" is no name`}},
-		"two names":           {[]Entry{store("a,b")}, []string{`"a,b" is no name`}},
-		"a sentence":          {[]Entry{store("my store")}, []string{`"my store" is no name`}},
-		"a role":              {[]Entry{store("mine@aa")}, []string{`"mine@aa" is no name`}},
-		"a second copy":       {[]Entry{store("mine-aa")}, []string{`"mine-aa" ends in -aa`}},
-		"an endless name":     {[]Entry{store(strings.Repeat("x", 65))}, []string{"is no name", "up to 64"}},
-		"no description":      {[]Entry{store("mine", Description(" "))}, []string{"store/mine", "description of one line", "catalog.Description("}},
-		"a long description":  {[]Entry{store("mine", Description("one\ntwo"))}, []string{"description of one line"}},
-		"broken guarantees":   {[]Entry{store("mine", Guarantees("none\x1b[2J"))}, []string{"guarantees of one line"}},
-		"no constructor":      {[]Entry{Store("mine", none, described)}, []string{"store/mine", "no constructor", "makes a store"}},
-		"two constructors":    {[]Entry{store("mine", func(e *Entry) { e.NewLimiter = func() contract.RateLimiter[string] { return exponential() } })}, []string{"constructor of a limiter"}},
-		"no component":        {[]Entry{store("mine", func(e *Entry) { e.Component = "cache" })}, []string{`"cache"`, "store fifo"}},
-		"a reference":         {[]Entry{store("mine", func(e *Entry) { e.Reference = true })}, []string{"the reference is client-go's", "--reference store=mine"}},
-		"a class of a store":  {[]Entry{store("mine", Class(contract.InOrder))}, []string{"FIFO class"}},
-		"an unknown class":    {[]Entry{FIFO("mine", newDeltaFIFO, described, Class("sorted"))}, []string{`"sorted"`, "in-order-atomic"}},
-		"an unknown clause":   {[]Entry{store("mine", Waive("STORE-999", "why not"))}, []string{"store/mine", "STORE-999"}},
-		"another's clause":    {[]Entry{store("mine", Waive("FIFO-1", "why not"))}, []string{"FIFO-1", "rule for a fifo"}},
-		"no reason":           {[]Entry{store("mine", Waive("STORE-7", ""))}, []string{"STORE-7", "give the reason"}},
-		"several at once":     {[]Entry{store("a b"), store("lockfree")}, []string{`"a b" is no name`, "taken"}},
+		"our name": {[]Entry{store("lockfree")},
+			[]string{"store/lockfree", "taken",
+				"a hash table and arrays that readers go through without a lock", "choose another"}},
+		"our name in capital": {[]Entry{store("LockFree")},
+			[]string{"store/LockFree", "taken by store/lockfree"}},
+		"the same name twice": {
+			[]Entry{store("mine"), DelayHeap("mine", delay.NewBinaryHeap[string], described), store("mine")},
+			[]string{"store/mine", "taken by store/mine"}},
+		"no name": {[]Entry{store("mine", func(e *Entry) {
+			e.Name = " "
+		})}, []string{`" " is no name`, "letters, digits"}},
+		"a path":        {[]Entry{store("a/b")}, []string{`"a/b" is no name`}},
+		"a glob":        {[]Entry{store("my*")}, []string{`"my*" is no name`}},
+		"two names":     {[]Entry{store("a,b")}, []string{`"a,b" is no name`}},
+		"a sentence":    {[]Entry{store("my store")}, []string{`"my store" is no name`}},
+		"a role":        {[]Entry{store("mine@aa")}, []string{`"mine@aa" is no name`}},
+		"a second copy": {[]Entry{store("mine-aa")}, []string{`"mine-aa" ends in -aa`}},
+		"an endless name": {[]Entry{store(strings.Repeat("x", 65))},
+			[]string{"is no name", "up to 64"}},
+		"no description": {[]Entry{store("mine", Description(" "))},
+			[]string{"store/mine", "description of one line", "catalog.Description("}},
+		"a long description": {[]Entry{store("mine", Description("one\ntwo"))},
+			[]string{"description of one line"}},
+		"broken guarantees": {[]Entry{store("mine", Guarantees("none\x1b[2J"))},
+			[]string{"guarantees of one line"}},
+		"no constructor": {[]Entry{Store("mine", none, described)},
+			[]string{"store/mine", "no constructor", "makes a store"}},
+		"two constructors": {[]Entry{store("mine", func(e *Entry) {
+			e.NewLimiter = func() contract.RateLimiter[string] { return exponential() }
+		})}, []string{"constructor of a limiter"}},
+		"no component": {[]Entry{store("mine", func(e *Entry) {
+			e.Component = "cache"
+		})}, []string{`"cache"`, "store fifo"}},
+		"a reference": {[]Entry{store("mine", func(e *Entry) {
+			e.Reference = true
+		})}, []string{"the reference is client-go's", "--reference store=mine"}},
+		"a class of a store": {[]Entry{store("mine", Class(contract.InOrder))}, []string{"FIFO class"}},
+		"an unknown class": {[]Entry{FIFO("mine", newDeltaFIFO, described, Class("sorted"))},
+			[]string{`"sorted"`, "in-order-atomic"}},
+		"an unknown clause": {[]Entry{store("mine", Waive("STORE-999", "why not"))},
+			[]string{"store/mine", "STORE-999"}},
+		"another's clause": {[]Entry{store("mine", Waive("FIFO-1", "why not"))},
+			[]string{"FIFO-1", "rule for a fifo"}},
+		"no reason": {[]Entry{store("mine", Waive("STORE-7", ""))},
+			[]string{"STORE-7", "give the reason"}},
+		"several at once": {[]Entry{store("a b"), store("lockfree")},
+			[]string{`"a b" is no name`, "taken"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +173,8 @@ func TestExtendSeals(t *testing.T) {
 	if err := a.extend(strangers()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.extend([]Entry{Store("other", mutexmap.New, Description("as it is"))}); !errors.Is(err, ErrSealed) {
+	if err := a.extend([]Entry{Store("other", mutexmap.New, Description("as it is"))}); !errors.Is(err,
+		ErrSealed) {
 		t.Errorf("the second time: %v, want ErrSealed", err)
 	}
 	if got := a.read(); len(got) != len(strangers()) {
@@ -173,13 +198,19 @@ func TestTry(t *testing.T) {
 		entry Entry
 		want  []string
 	}{
-		"panics": {Store("mine", func(contract.Indexers) *mutexmap.Store { panic("out of cheese") }), []string{"store/mine", "panics at ", "extend_test.go:", "out of cheese"}},
+		"panics": {Store("mine", func(contract.Indexers) *mutexmap.Store {
+			panic("out of cheese")
+		}), []string{"store/mine", "panics at ", "extend_test.go:", "out of cheese"}},
 		"panics in the runtime": {DelayHeap("mine", func() contract.DelayHeap[string] {
 			return delay.NewWheel[string](time.Second / time.Duration(len(none)))
 		}),
 			[]string{"delay/mine", "panics at ", "extend_test.go:", "divide by zero"}},
-		"returns nil":         {FIFO("mine", func(contract.FIFOConfig) contract.FIFO { return nil }), []string{"fifo/mine", "returns nil", "a new fifo"}},
-		"returns a typed nil": {Store("mine", func(contract.Indexers) *mutexmap.Store { return nil }), []string{"store/mine", "returns nil"}},
+		"returns nil": {FIFO("mine", func(contract.FIFOConfig) contract.FIFO {
+			return nil
+		}), []string{"fifo/mine", "returns nil", "a new fifo"}},
+		"returns a typed nil": {Store("mine", func(contract.Indexers) *mutexmap.Store {
+			return nil
+		}), []string{"store/mine", "returns nil"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,14 +228,19 @@ func TestTry(t *testing.T) {
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	all := All()
-	if !slices.IsSortedFunc(all, func(a, b Entry) int { return order(a.Component) - order(b.Component) }) {
+	if !slices.IsSortedFunc(all, func(a, b Entry) int {
+		return order(a.Component) - order(b.Component)
+	}) {
 		t.Error("the components are mixed")
 	}
 	if len(all) != len(builtIn()) {
-		t.Errorf("%d entries, want the %d of the tables: no test may extend the catalog of this process", len(all), len(builtIn()))
+		t.Errorf("%d entries, want the %d of the tables: no test may extend the catalog of this process",
+			len(all), len(builtIn()))
 	}
 	for _, c := range Components() {
-		if i := slices.IndexFunc(all, func(e Entry) bool { return e.Component == c }); i < 0 || !all[i].Reference {
+		if i := slices.IndexFunc(all, func(e Entry) bool {
+			return e.Component == c
+		}); i < 0 || !all[i].Reference {
 			t.Errorf("%s does not begin with its reference", c)
 		}
 	}

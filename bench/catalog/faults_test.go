@@ -15,8 +15,10 @@ import (
 )
 
 var (
-	faultHistories = flag.Int("faults.histories", 300, "how many random histories of faults each informer goes through")
-	faultSeed      = flag.Uint64("faults.seed", 0, "the seed of the first history, to repeat one; 0 takes a new one")
+	faultHistories = flag.Int("faults.histories", 300,
+		"how many random histories of faults each informer goes through")
+	faultSeed = flag.Uint64("faults.seed", 0,
+		"the seed of the first history, to repeat one; 0 takes a new one")
 )
 
 // Whatever the source and the handlers do, in the end the store, its indexes and every
@@ -38,7 +40,8 @@ func TestNoFaultIsLost(t *testing.T) {
 		t.Run(e.Name, func(t *testing.T) {
 			outcome, note := suite.Skip, "no history was played"
 			begin := time.Now()
-			err := Verify(e, suite.Only(clause), suite.WithSeed(seed), informertest.Histories(*faultHistories), suite.WithCaseTimeout(faultsTime(t)),
+			err := Verify(e, suite.Only(clause), suite.WithSeed(seed),
+				informertest.Histories(*faultHistories), suite.WithCaseTimeout(faultsTime(t)),
 				suite.WithObserver(func(r suite.Result) {
 					if r.Case == "random-histories" {
 						outcome, note = r.Outcome, r.Note

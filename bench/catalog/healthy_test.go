@@ -22,10 +22,14 @@ import (
 )
 
 var (
-	healthyRuns   = flag.Int("healthy.runs", 2, "how often each implementation's suite is run, each time with a new seed")
-	healthyOnly   = flag.String("healthy.components", "", "only these components, such as store,queue; empty for all")
-	healthyImpl   = flag.String("healthy.impl", "", "only the implementations with this name; empty for all")
-	healthyEffort = flag.Float64("healthy.effort", 0.02, "the effort of each of these runs; every case runs at any effort")
+	healthyRuns = flag.Int("healthy.runs", 2,
+		"how often each implementation's suite is run, each time with a new seed")
+	healthyOnly = flag.String("healthy.components", "",
+		"only these components, such as store,queue; empty for all")
+	healthyImpl = flag.String("healthy.impl", "",
+		"only the implementations with this name; empty for all")
+	healthyEffort = flag.Float64("healthy.effort", 0.02,
+		"the effort of each of these runs; every case runs at any effort")
 )
 
 // accused counts the failures that the suites reported of one implementation.
@@ -52,11 +56,13 @@ func TestNoHealthyImplementationIsAccused(t *testing.T) {
 		entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Name != *healthyImpl })
 	}
 	if len(entries) == 0 {
-		t.Fatalf("-healthy.components=%s and -healthy.impl=%s name none of the catalog's", *healthyOnly, *healthyImpl)
+		t.Fatalf("-healthy.components=%s and -healthy.impl=%s name none of the catalog's", *healthyOnly,
+			*healthyImpl)
 	}
 	found := make([]accused, len(entries))
 	first := rand.Uint64N(1 << 52)
-	t.Logf("%d runs at effort %g, seeds from %d in steps of %d", *healthyRuns, *healthyEffort, first+1<<20, 1<<20)
+	t.Logf("%d runs at effort %g, seeds from %d in steps of %d", *healthyRuns, *healthyEffort,
+		first+1<<20, 1<<20)
 	interrupted, restore := signal.NotifyContext(t.Context(), os.Interrupt)
 	defer restore()
 	enough := timeToStop(t)
@@ -72,7 +78,8 @@ func TestNoHealthyImplementationIsAccused(t *testing.T) {
 		if n := run + 1; n%20 == 0 {
 			took := time.Since(begin)
 			left := took / time.Duration(n) * time.Duration(uint64(*healthyRuns)-n)
-			fmt.Printf("%d of %d runs after %s, some %s left\n", n, *healthyRuns, took.Round(time.Second), left.Round(time.Minute))
+			fmt.Printf("%d of %d runs after %s, some %s left\n", n, *healthyRuns, took.Round(time.Second),
+				left.Round(time.Minute))
 		}
 	}
 	var table strings.Builder
@@ -81,9 +88,11 @@ func TestNoHealthyImplementationIsAccused(t *testing.T) {
 	for i, e := range entries {
 		f := found[i]
 		mean := f.elapsed / time.Duration(max(1, f.runs))
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", e.ID(), f.runs, len(f.faults), mean.Round(time.Millisecond), f.slowest.Round(time.Millisecond))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", e.ID(), f.runs, len(f.faults),
+			mean.Round(time.Millisecond), f.slowest.Round(time.Millisecond))
 		if len(f.faults) > 0 {
-			t.Errorf("%s was accused in %d of %d runs:\n%v", e.ID(), len(f.faults), f.runs, errors.Join(f.faults[:min(3, len(f.faults))]...))
+			t.Errorf("%s was accused in %d of %d runs:\n%v", e.ID(), len(f.faults), f.runs,
+				errors.Join(f.faults[:min(3, len(f.faults))]...))
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -110,7 +119,8 @@ func round(entries []Entry, found []accused, seed suite.Option) {
 			f.slowest = max(f.slowest, took)
 			if err != nil {
 				f.faults = append(f.faults, err)
-				fmt.Printf("%s is accused: %v\n", e.ID(), err) // a thousand runs take long, and may be cut short
+				// a thousand runs take long, and may be cut short
+				fmt.Printf("%s is accused: %v\n", e.ID(), err)
 			}
 		})
 	}

@@ -31,7 +31,8 @@ func TestReusedSliceMoves(t *testing.T) {
 		}
 		s.Add("l", "x")
 		s.Update("l", "y")
-		if got, want := slices.Sorted(slices.Values(s.ListIndexFuncValues("words"))), []string{"c", "d", "y"}; !slices.Equal(got, want) {
+		if got, want := slices.Sorted(slices.Values(s.ListIndexFuncValues("words"))),
+			[]string{"c", "d", "y"}; !slices.Equal(got, want) {
 			t.Errorf("%s: objects are found under %q; want %q", e.Name, got, want)
 		}
 	}

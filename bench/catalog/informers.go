@@ -17,29 +17,48 @@ import (
 func informers() []Entry {
 	return []Entry{
 		{
-			Component: contract.ComponentInformer, Name: "clientgo", Module: clientgo.ClientGoModule, Reference: true,
-			Description: "client-go's SharedIndexInformer: its ThreadSafeStore under a RWMutex, its RealFIFO; readers that list hold the events up",
+			Component: contract.ComponentInformer, Name: "clientgo", Module: clientgo.ClientGoModule,
+			Reference: true,
+			Description: "client-go's SharedIndexInformer: its ThreadSafeStore under a RWMutex, its " +
+				"RealFIFO; readers that list hold the events up",
 			Guarantees:  "no handler waits for another; resync periods are rounded up to the shortest",
 			NewInformer: clientgo.NewInformer,
 			Waivers: []Waiver{
-				{"INFORMER-31", "client-go transforms the objects of a streaming list in the store that collects them, and again as they go into the FIFO (tools/cache/reflector.go, watchList)"},
-				{"INFORMER-33", "client-go's relist in pages asks for exactly the version whose watch was answered 410 (tools/cache/reflector.go, list): after a restart of the watch cache it stays stale until etcd is compacted (kubernetes#133810, docs/informer.md)"},
-				{"INFORMER-36", "client-go counts the objects that a handler has returned from, and reads afterwards whether the informer has synced: objects that come in between are overlooked (tools/cache/synctrack/synctrack.go, SingleFileTracker.Finished)"},
+				{"INFORMER-31", "client-go transforms the objects of a streaming list in the store that " +
+					"collects them, and again as they go into the FIFO (tools/cache/reflector.go, watchList)"},
+				{"INFORMER-33", "client-go's relist in pages asks for exactly the version whose watch was " +
+					"answered 410 (tools/cache/reflector.go, list): after a restart of the watch cache it " +
+					"stays stale until etcd is compacted (kubernetes#133810, docs/informer.md)"},
+				{"INFORMER-36", "client-go counts the objects that a handler has returned from, and reads " +
+					"afterwards whether the informer has synced: objects that come in between are overlooked " +
+					"(tools/cache/synctrack/synctrack.go, SingleFileTracker.Finished)"},
 			},
 		},
-		ourInformer("informerbench", "ours with its defaults: the lockfree store, and a FIFO in order of arrival in which a list is one event; readers never hold the events up", informer.Options{}),
-		study(ourInformer("mutexmap+deltafifo", "ours with the seeds' parts: mutexmap and the coalescing DeltaFIFO, what client-go was before RealFIFO", informer.Options{
-			NewStore: func(ix contract.Indexers) contract.Store { return mutexmap.New(ix) },
-			NewFIFO:  func(cfg contract.FIFOConfig) contract.FIFO { return deltafifo.New(cfg, deltafifo.Options{}) },
-		})),
-		study(ourInformer("lockfree+coalescing", "ours with the lockfree store and a FIFO that merges what happens to a key while it waits", informer.Options{
-			NewStore: func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
-			NewFIFO:  func(cfg contract.FIFOConfig) contract.FIFO { return deltafifo.NewCoalescing(cfg, deltafifo.Options{}) },
-		})),
-		study(ourInformer("clientgo-store+realfifo", "ours over client-go's store and RealFIFO: what the informer around them is worth", informer.Options{
-			NewStore: clientgo.NewStore,
-			NewFIFO:  clientgo.NewRealFIFO(clientgo.RealFIFOUnlocked),
-		})),
+		ourInformer("informerbench",
+			"ours with its defaults: the lockfree store, and a FIFO in order of arrival in which a list "+
+				"is one event; readers never hold the events up", informer.Options{}),
+		study(ourInformer("mutexmap+deltafifo",
+			"ours with the seeds' parts: mutexmap and the coalescing DeltaFIFO, what client-go was "+
+				"before RealFIFO", informer.Options{
+				NewStore: func(ix contract.Indexers) contract.Store { return mutexmap.New(ix) },
+				NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO {
+					return deltafifo.New(cfg, deltafifo.Options{})
+				},
+			})),
+		study(ourInformer("lockfree+coalescing",
+			"ours with the lockfree store and a FIFO that merges what happens to a key while it waits",
+			informer.Options{
+				NewStore: func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
+				NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO {
+					return deltafifo.NewCoalescing(cfg, deltafifo.Options{})
+				},
+			})),
+		study(ourInformer("clientgo-store+realfifo",
+			"ours over client-go's store and RealFIFO: what the informer around them is worth",
+			informer.Options{
+				NewStore: clientgo.NewStore,
+				NewFIFO:  clientgo.NewRealFIFO(clientgo.RealFIFOUnlocked),
+			})),
 	}
 }
 
@@ -50,9 +69,11 @@ func ourInformer(name, description string, options informer.Options) Entry {
 		Guarantees:  "as client-go's; a removed or slow handler's backlog can be read",
 		NewInformer: informer.Func(options),
 		MutationDetecting: func(found func(string)) contract.NewInformer {
-			return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+			return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+				indexers contract.Indexers) cache.SharedIndexInformer {
 				o := options
-				o.MutationDetector = informer.NewMutationDetector(informer.MutationDetectorOptions{OnMutation: found})
+				o.MutationDetector = informer.NewMutationDetector(
+					informer.MutationDetectorOptions{OnMutation: found})
 				return informer.Func(o)(lw, example, resync, indexers)
 			}
 		},

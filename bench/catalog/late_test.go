@@ -31,7 +31,9 @@ func TestNoFIFOIsAccusedOfLateCalls(t *testing.T) {
 	t.Parallel()
 	acceptsLateCalls(t, contract.ComponentFIFO, func(e *Entry, by lateBy) {
 		construct := e.NewFIFO
-		e.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO { return lateFIFO{construct(cfg), newLateness(by)} }
+		e.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO {
+			return lateFIFO{construct(cfg), newLateness(by)}
+		}
 		// The wrapper hides that some are a contract.KeyedQueue, which changes what they owe.
 		e.Waivers = append(slices.Clone(e.Waivers), Waiver{"FIFO-6", "not tested behind the wrapper"})
 	})
@@ -138,7 +140,10 @@ func (q lateQueue) ShutDownWithDrain()  { q.late.hold(); q.DelayingQueue.ShutDow
 func (q lateQueue) ShutDown()           { q.DelayingQueue.ShutDown(); q.late.pass() }
 func (q lateQueue) Add(item string)     { q.DelayingQueue.Add(item); q.late.pass() }
 func (q lateQueue) Done(item string)    { q.DelayingQueue.Done(item); q.late.pass() }
-func (q lateQueue) ShuttingDown() bool  { defer q.late.pass(); return q.DelayingQueue.ShuttingDown() }
+func (q lateQueue) ShuttingDown() bool {
+	defer q.late.pass()
+	return q.DelayingQueue.ShuttingDown()
+}
 
 type lateFIFO struct {
 	contract.FIFO

@@ -38,7 +38,8 @@ func look(sides []*side, out io.Writer, gates ...compare.Gate) ([]record.Look, e
 	judged, err := judge(sides, gates)
 	if wrong := (*compare.GateError)(nil); errors.As(err, &wrong) {
 		// What was measured is kept. The caller applies the gates at the end, and gets this error.
-		fmt.Fprintf(out, "budget: it is not spent on a wrong gate: %s\n", report.VisibleLine(wrong.Error()))
+		fmt.Fprintf(out, "budget: it is not spent on a wrong gate: %s\n",
+			report.VisibleLine(wrong.Error()))
 		return nil, nil
 	}
 	if err != nil {
@@ -65,16 +66,19 @@ func look(sides []*side, out io.Writer, gates ...compare.Gate) ([]record.Look, e
 	for len(wanted) > 0 {
 		slices.SortFunc(wanted, func(a, b addition) int {
 			costA, costB := a.cost(&planned, sides), b.cost(&planned, sides)
-			return cmp.Or(cmp.Compare(a.perSettled(costA), b.perSettled(costB)), cmp.Compare(costA, costB), cmp.Compare(a.of, b.of))
+			return cmp.Or(cmp.Compare(a.perSettled(costA), b.perSettled(costB)), cmp.Compare(costA, costB),
+				cmp.Compare(a.of, b.of))
 		})
 		next, cost := wanted[0], wanted[0].cost(&planned, sides)
 		wanted = wanted[1:]
-		if cost > left || next.Forks > record.MaxForks || record.CheckPlanned(next.Forks, len(run.Cells)) != nil || len(planned.Looks) == record.MaxLooks {
+		if cost > left || next.Forks > record.MaxForks ||
+			record.CheckPlanned(next.Forks, len(run.Cells)) != nil || len(planned.Looks) == record.MaxLooks {
 			continue
 		}
 		left -= cost
 		planned.Looks = append(planned.Looks, next.Look)
-		fmt.Fprintf(out, "%s: %d forks instead of %d, %s (about %s)\n", report.VisibleLine(next.of), next.Forks, next.have, next.purpose(what), cost.Round(time.Second))
+		fmt.Fprintf(out, "%s: %d forks instead of %d, %s (about %s)\n", report.VisibleLine(next.of),
+			next.Forks, next.have, next.purpose(what), cost.Round(time.Second))
 	}
 	looks := planned.Looks[len(run.Looks):]
 	if len(looks) == 0 {
@@ -98,8 +102,11 @@ type addition struct {
 // what keeps a comparison open: that of the reference against itself or its second copy.
 func additionFor(run *record.Run, open []question) addition {
 	cell := open[0].Cell
-	alike := slices.DeleteFunc(slices.Clone(run.Cells), func(c record.Cell) bool { return !c.SameExceptImpl(cell) })
-	a := addition{Look: record.Look{Workload: cell.WorkloadKey()}, of: open[0].Name.Component + "/" + open[0].Name.Workload, have: run.ForksOf(cell)}
+	alike := slices.DeleteFunc(slices.Clone(run.Cells), func(c record.Cell) bool {
+		return !c.SameExceptImpl(cell)
+	})
+	a := addition{Look: record.Look{Workload: cell.WorkloadKey()},
+		of: open[0].Name.Component + "/" + open[0].Name.Workload, have: run.ForksOf(cell)}
 	a.Forks = a.have + max(a.have/2, slices.MinFunc(open, byNeeds).needs)
 	if run.Settings.Pair {
 		a.cells = alike
@@ -107,10 +114,14 @@ func additionFor(run *record.Run, open []question) addition {
 	}
 	a.of += " " + cell.Impl
 	a.Impls = []string{cell.Impl}
-	if slices.ContainsFunc(open, func(c question) bool { return !c.Ratio.Paired || c.Floor > run.Settings.Rule.Threshold }) {
+	if slices.ContainsFunc(open, func(c question) bool {
+		return !c.Ratio.Paired || c.Floor > run.Settings.Rule.Threshold
+	}) {
 		a.Impls = append(a.Impls, run.ReferenceOf(alike).Impl)
 	}
-	a.cells = slices.DeleteFunc(alike, func(c record.Cell) bool { return !slices.Contains(a.Impls, c.Impl) })
+	a.cells = slices.DeleteFunc(alike, func(c record.Cell) bool {
+		return !slices.Contains(a.Impls, c.Impl)
+	})
 	return a
 }
 
@@ -154,7 +165,9 @@ func whyStopped(judged []question, what string, left, cheapest time.Duration) st
 	case 0:
 		return "budget: all " + what + " are decided"
 	case hopeless:
-		return fmt.Sprintf("budget: %d %s are inconclusive, and no number of forks would settle them as they stand", open, what)
+		return fmt.Sprintf(
+			"budget: %d %s are inconclusive, and no number of forks would settle them as they stand", open,
+			what)
 	}
 	return fmt.Sprintf("budget: %s left, and the cheapest of %d inconclusive %s needs about %s more",
 		max(0, left).Round(time.Second), open-hopeless, what, cheapest.Round(time.Second))

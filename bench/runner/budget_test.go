@@ -13,7 +13,8 @@ import (
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
 
-// An implementation that would need more forks than the budget pays for has them doubled once, because the
+// An implementation that would need more forks than the budget pays for has them doubled once,
+// because the
 // estimate of that number rests on few forks. Then the budget stops and says why.
 func TestBudgetDoublesOnce(t *testing.T) {
 	t.Parallel()
@@ -26,19 +27,23 @@ func TestBudgetDoublesOnce(t *testing.T) {
 		says   string
 	}{
 		{"no budget", 0, forks, 0, ""},
-		{"the first look", 19 * time.Second, forks, 2 * forks, "12 forks instead of 6, to see what its inconclusive comparisons need"},
+		{"the first look", 19 * time.Second, forks, 2 * forks,
+			"12 forks instead of 6, to see what its inconclusive comparisons need"},
 		{"too little for that", 17 * time.Second, forks, 0, "budget: 17s left"},
 		{"the second look", 60 * time.Second, 2 * forks, 0, "budget: 42s left"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			run := recordtest.Run(recordtest.Spec{Forks: c.forks, Noise: 0.5, Seed: 1, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "alike", NsPerOp: 100}}})
+			run := recordtest.Run(
+				recordtest.Spec{Forks: c.forks, Noise: 0.5, Seed: 1,
+					Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "alike", NsPerOp: 100}}})
 			run.Settings.Forks, run.Settings.Budget = forks, c.budget
 			if c.forks > forks {
 				run.Looks = []record.Look{{Workload: run.Cells[0].WorkloadKey(), Forks: c.forks}}
 			}
 			for i := range run.Forks {
-				run.Forks[i].Seconds = 1 // 18 s for six forks of three cells, one of them the second copy of the reference
+				// 18 s for six forks of three cells, one of them the second copy of the reference
+				run.Forks[i].Seconds = 1
 			}
 			var out bytes.Buffer
 			looks, err := look([]*side{begun(t, run)}, &out)
@@ -73,7 +78,8 @@ func TestBudgetOfAPairGoesToItsGates(t *testing.T) {
 		{"no gates, every verdict given", 0.1, 200, "", 0, "budget: all comparisons are decided", ""},
 		{"an open gate", 0.1, 200, "store/*/get/mine/ns/op", 1, "to settle 1 gates", ""},
 		{"no gates, open verdicts", 0.5, 100, "", -1, "", "all comparisons are decided"},
-		{"a gate that passes", 0.5, 100, "store/*/get/mine/ns/op <= +300%", 0, "budget: all gates are decided", ""},
+		{"a gate that passes", 0.5, 100, "store/*/get/mine/ns/op <= +300%", 0,
+			"budget: all gates are decided", ""},
 		{"a wrong gate", 0.5, 100, "store/*/list/mine/ns/op <= +5%", 0, "not spent on a wrong gate", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,7 +87,8 @@ func TestBudgetOfAPairGoesToItsGates(t *testing.T) {
 			var sides []*side
 			for i, spec := range []recordtest.Spec{{Name: "pair/base"}, {Name: "pair/head", Base: alike}} {
 				spec.Forks, spec.Seed, spec.Noise = 8, uint64(i+1), c.noise
-				spec.Impls = []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: []float64{100, c.mine}[i]}}
+				spec.Impls = []recordtest.Impl{{Name: "reference", NsPerOp: 100},
+					{Name: "mine", NsPerOp: []float64{100, c.mine}[i]}}
 				run := recordtest.Run(spec)
 				run.Settings.Pair, run.Settings.Budget = true, time.Hour
 				for k := range run.Forks {
@@ -106,7 +113,8 @@ func TestBudgetOfAPairGoesToItsGates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.looks >= 0 && len(looks) != c.looks || !strings.Contains(out.String(), c.says) || c.unsaid != "" && strings.Contains(out.String(), c.unsaid) {
+			if c.looks >= 0 && len(looks) != c.looks || !strings.Contains(out.String(), c.says) ||
+				c.unsaid != "" && strings.Contains(out.String(), c.unsaid) {
 				t.Errorf("%d looks, want %d; it says %q", len(looks), c.looks, &out)
 			}
 		})
@@ -134,7 +142,8 @@ func boundWithin(t *testing.T, sides []*side) float64 {
 func TestBudgetGoesToWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	run := recordtest.Run(recordtest.Spec{Forks: 6, Noise: 0.04, Seed: 1, Impls: []recordtest.Impl{
-		{Name: "reference", NsPerOp: 100}, {Name: "settled", NsPerOp: 200}, {Name: "open", NsPerOp: 97}, {Name: "open-too", NsPerOp: 103},
+		{Name: "reference", NsPerOp: 100}, {Name: "settled", NsPerOp: 200}, {Name: "open", NsPerOp: 97},
+		{Name: "open-too", NsPerOp: 103},
 	}})
 	run.Settings.Budget = time.Hour
 	for i := range run.Forks {
@@ -156,7 +165,8 @@ func TestBudgetGoesToWhatIsOpen(t *testing.T) {
 	}
 	var first, second addition
 	for i, a := range []*addition{&first, &second} {
-		a.Look = record.Look{Workload: run.Cells[0].WorkloadKey(), Forks: 10, Impls: []string{"reference", []string{"open", "open-too"}[i]}}
+		a.Look = record.Look{Workload: run.Cells[0].WorkloadKey(), Forks: 10,
+			Impls: []string{"reference", []string{"open", "open-too"}[i]}}
 		a.cells = []record.Cell{run.Cells[0], run.Cells[2+i]}
 	}
 	if got := first.cost(run, sides); got != 8*time.Second {

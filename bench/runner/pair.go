@@ -41,7 +41,8 @@ const (
 // The budget goes to the gates that are inconclusive, or without gates to the verdicts. A gate
 // that can match nothing of the plan is an error before anything is measured: a
 // *compare.GateError.
-func Pair(ctx context.Context, p *Plan, base string, out io.Writer, gates ...compare.Gate) (results [2]Result, err error) {
+func Pair(ctx context.Context, p *Plan, base string, out io.Writer,
+	gates ...compare.Gate) (results [2]Result, err error) {
 	if err := compare.CheckGates(&record.Run{Cells: p.cells(p.entries)}, gates); err != nil {
 		return results, err
 	}
@@ -63,7 +64,8 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer, gates ...com
 	}
 	turns := baseRun.Schema >= record.TurnsSchema
 	if !turns {
-		fmt.Fprintln(out, "the base's benchrun is too old to take turns with this one, process with process: the forks of each alternate, which is less exact")
+		fmt.Fprintln(out, "the base's benchrun is too old to take turns with this one, process with "+
+			"process: the forks of each alternate, which is less exact")
 	}
 	var sides []*side
 	for _, s := range []struct {
@@ -87,7 +89,8 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer, gates ...com
 }
 
 // baseRecord is the record that the base's forks will fill.
-func (p *Plan) baseRecord(ctx context.Context, base string, head *record.Run, out io.Writer) (*record.Run, error) {
+func (p *Plan) baseRecord(ctx context.Context, base string, head *record.Run,
+	out io.Writer) (*record.Run, error) {
 	if base != "" {
 		o := p.options
 		o.Plant = nil
@@ -123,11 +126,17 @@ func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*recor
 	var stdout bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &stdout, out
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() == ExitFailed {
-		return nil, fmt.Errorf("%w: %s found something broken before it measured, which its output above names: %w", ErrFailed, exe, err)
+		return nil, fmt.Errorf(
+			"%w: %s found something broken before it measured, which its output above names: %w", ErrFailed,
+			exe, err)
 	} else if cmd.ProcessState.ExitCode() == ExitRefused {
-		return nil, fmt.Errorf("%s cannot measure this (%w); its message is above: if it lacks an implementation or a preset, choose with --impl, --component and --preset what both builds have; if it does not know %s, build it from newer code", exe, err, RecordCommand)
+		return nil, fmt.Errorf(
+			"%s cannot measure this (%w); its message is above: if it lacks an implementation or a "+
+				"preset, choose with --impl, --component and --preset what both builds have; if it does not "+
+				"know %s, build it from newer code", exe, err, RecordCommand)
 	} else if err != nil {
-		return nil, fmt.Errorf("asking %s what it would run: %w; is it a benchrun that knows pairs?", exe, err)
+		return nil, fmt.Errorf("asking %s what it would run: %w; is it a benchrun that knows pairs?", exe,
+			err)
 	}
 	var run record.Run
 	if err := json.Unmarshal(stdout.Bytes(), &run); err != nil {
@@ -158,19 +167,28 @@ func WriteRecord(ctx context.Context, in io.Reader, out, progress io.Writer) err
 // implementation keeps its contract in one of them only.
 func sameMeasured(base, head *record.Run) error {
 	if !record.SameNumbers(base.Schema, head.Schema) {
-		return fmt.Errorf("base writes schema %d, head %d: measure them apart, and hold them against each other with benchrun compare --force", base.Schema, head.Schema)
+		return fmt.Errorf(
+			"base writes schema %d, head %d: measure them apart, and hold them against each other with "+
+				"benchrun compare --force", base.Schema, head.Schema)
 	}
 	if err := base.Environment.SameMachine(&head.Environment); err != nil {
-		return fmt.Errorf("base and head cannot be compared: %w: build both with the same Go and flags, and give both the same GOGC and GOMEMLIMIT", err)
+		return fmt.Errorf(
+			"base and head cannot be compared: %w: build both with the same Go and flags, and give both "+
+				"the same GOGC and GOMEMLIMIT", err)
 	}
-	problems := record.SameCells(record.ShardDir{Dir: "base", Run: base}, record.ShardDir{Dir: "head", Run: head})
+	problems := record.SameCells(record.ShardDir{Dir: "base", Run: base},
+		record.ShardDir{Dir: "head", Run: head})
 	problems = append(problems, failedInOne(base, head, "head")...)
 	problems = append(problems, failedInOne(head, base, "base")...)
-	if len(problems) == 0 && !slices.EqualFunc(base.Cells, head.Cells, func(a, b record.Cell) bool { return a.ID() == b.ID() }) {
+	if len(problems) == 0 && !slices.EqualFunc(base.Cells, head.Cells, func(a, b record.Cell) bool {
+		return a.ID() == b.ID()
+	}) {
 		problems = append(problems, errors.New("base and head order their cells differently"))
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("%w\nchoose with --impl and --component what both have and what passes its suite in both, or give both one workload with -f", errors.Join(problems...))
+		return fmt.Errorf(
+			"%w\nchoose with --impl and --component what both have and what passes its suite in both, or "+
+				"give both one workload with -f", errors.Join(problems...))
 	}
 	return nil
 }
@@ -182,7 +200,9 @@ func failedInOne(passes, fails *record.Run, failing string) (problems []error) {
 			return o.Component == im.Component && o.Name == im.Name && o.Verified != record.VerifyFailed
 		})
 		if im.Verified == record.VerifyFailed && passed {
-			problems = append(problems, fmt.Errorf("%w: %s/%s does not keep the contract in %s, and does in the other", ErrFailed, im.Component, im.Name, failing))
+			problems = append(problems,
+				fmt.Errorf("%w: %s/%s does not keep the contract in %s, and does in the other", ErrFailed,
+					im.Component, im.Name, failing))
 		}
 	}
 	return problems
@@ -209,10 +229,15 @@ func Benchrun(ctx context.Context, path string) (string, error) {
 	err = cmd.Run()
 	schema := versionLine.FindSubmatch(said.b)
 	if err != nil || !bytes.HasPrefix(said.b, []byte("benchrun ")) || schema == nil {
-		return "", fmt.Errorf("%s is not a benchrun, or prints something else first: %w; build one with: go build -o benchrun-base ./cmd/benchrun", path, noVersion(err))
+		return "", fmt.Errorf(
+			"%s is not a benchrun, or prints something else first: %w; build one with: go build -o "+
+				"benchrun-base ./cmd/benchrun", path, noVersion(err))
 	}
 	if n, err := strconv.Atoi(string(schema[1])); err != nil || !record.SameNumbers(n, record.Schema) {
-		return "", fmt.Errorf("%s writes schema %s, this benchrun %d, whose numbers mean something else: measure them apart, and hold them against each other with benchrun compare --force", path, schema[1], record.Schema)
+		return "", fmt.Errorf(
+			"%s writes schema %s, this benchrun %d, whose numbers mean something else: measure them "+
+				"apart, and hold them against each other with benchrun compare --force", path, schema[1],
+			record.Schema)
 	}
 	return exe, nil
 }
@@ -250,8 +275,10 @@ func executable(path string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0: // on Windows the name says it
-		return "", fmt.Errorf("%s is not a program; build one with: go build -o benchrun-base ./cmd/benchrun", path)
+	// on Windows the name says it
+	case info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
+		return "", fmt.Errorf(
+			"%s is not a program; build one with: go build -o benchrun-base ./cmd/benchrun", path)
 	}
 	return abs, nil
 }

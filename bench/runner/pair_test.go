@@ -27,7 +27,8 @@ func TestTheBaseIsAskedForItsOwnCommit(t *testing.T) {
 	}
 	exe := filepath.Join(t.TempDir(), "base")
 	testscript.Write(t, exe, "#!/bin/sh\ncat > \"$0.in\"\necho '{}'\n")
-	if _, err := recordOf(t.Context(), exe, Options{Out: t.TempDir(), WorkTree: "here"}, io.Discard); err != nil {
+	if _, err := recordOf(t.Context(), exe, Options{Out: t.TempDir(), WorkTree: "here"},
+		io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	in, err := os.ReadFile(exe + ".in")
@@ -51,10 +52,12 @@ func TestTheBaseSaysWhetherItIsBroken(t *testing.T) {
 		code   int
 		broken bool
 		want   string
-	}{{1, true, "something broken"}, {ExitRefused, false, "what both builds have"}, {3, false, "knows pairs"}} {
+	}{{1, true, "something broken"}, {ExitRefused, false, "what both builds have"},
+		{3, false, "knows pairs"}} {
 		exe := filepath.Join(t.TempDir(), "base")
 		testscript.Write(t, exe, fmt.Sprintf("#!/bin/sh\nexit %d\n", c.code))
-		if _, err := recordOf(t.Context(), exe, Options{Out: t.TempDir()}, io.Discard); err == nil || errors.Is(err, ErrFailed) != c.broken || !strings.Contains(err.Error(), c.want) {
+		if _, err := recordOf(t.Context(), exe, Options{Out: t.TempDir()}, io.Discard); err == nil ||
+			errors.Is(err, ErrFailed) != c.broken || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("exit code %d: %v; want ErrFailed: %v, and %q", c.code, err, c.broken, c.want)
 		}
 	}
@@ -65,10 +68,14 @@ func TestTheBaseSaysWhetherItIsBroken(t *testing.T) {
 func TestBuildsThatDoNotMeasureTheSame(t *testing.T) {
 	t.Parallel()
 	both := func() *record.Run {
-		return recordtest.Run(recordtest.Spec{Forks: 2, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: 100}}})
+		return recordtest.Run(
+			recordtest.Spec{Forks: 2, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100},
+				{Name: "mine", NsPerOp: 100}}})
 	}
 	without := both()
-	without.Cells = slices.DeleteFunc(without.Cells, func(c record.Cell) bool { return c.Impl == "mine" })
+	without.Cells = slices.DeleteFunc(without.Cells, func(c record.Cell) bool {
+		return c.Impl == "mine"
+	})
 	lacking := *without
 	lacking.Impls = without.Impls[:1]
 	without.Impls[1].Verified = record.VerifyFailed
@@ -85,7 +92,8 @@ func TestBuildsThatDoNotMeasureTheSame(t *testing.T) {
 		{"head does not have it", both(), &lacking, false, "do not measure the same"},
 	} {
 		err := sameMeasured(c.base, c.head)
-		if errors.Is(err, ErrFailed) != c.broken || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if errors.Is(err, ErrFailed) != c.broken || (err == nil) != (c.want == "") || err != nil &&
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q, ErrFailed: %v", c.what, err, c.want, c.broken)
 		}
 	}

@@ -30,7 +30,8 @@ func persistently(ctx context.Context, next task, limit time.Duration) ([]record
 		if !errors.Is(err, sysinfo.ErrKilled) || try == tries || ctx.Err() != nil {
 			return forks, err
 		}
-		if err := next.warn(fmt.Sprintf("%s: fork %d was measured again: %s", next.Cell.ID(), next.Index, err)); err != nil {
+		if err := next.warn(
+			fmt.Sprintf("%s: fork %d was measured again: %s", next.Cell.ID(), next.Index, err)); err != nil {
 			return nil, err
 		}
 	}
@@ -85,14 +86,16 @@ func alone(ctx context.Context, next task) ([]record.Fork, sysinfo.Conditions, e
 }
 
 // inTurn measures the forks of base and head by processes that take turns.
-func inTurn(ctx context.Context, next task) (forks []record.Fork, conditions sysinfo.Conditions, err error) {
+func inTurn(ctx context.Context, next task) (forks []record.Fork, conditions sysinfo.Conditions,
+	err error) {
 	var requests [2]bench.Request
 	var children []sysinfo.Child
 	for i, s := range next.sides {
 		if requests[i], err = next.request(s); err != nil {
 			return nil, conditions, err
 		}
-		children = append(children, sysinfo.Child{Exe: s.exe, Args: []string{TurnsCommand}, Procs: next.Cell.Procs})
+		children = append(
+			children, sysinfo.Child{Exe: s.exe, Args: []string{TurnsCommand}, Procs: next.Cell.Procs})
 	}
 	conditions, err = sysinfo.Converse(ctx, children, func(pipes []sysinfo.Pipes) error {
 		both, err := bench.Conduct(ctx, requests, pipes)

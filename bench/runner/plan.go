@@ -26,7 +26,8 @@ import (
 // Options are the flags of benchrun run. The zero value is the default preset over all
 // implementations.
 type Options struct {
-	Preset     string  // or several, separated by commas; "" means load.DefaultPreset, unless File or Trace is given
+	// or several, separated by commas; "" means load.DefaultPreset, unless File or Trace is given
+	Preset     string
 	File       string  // a workload file
 	Trace      string  // a trace file; Preset or File then define the readers during its replay
 	Times      int     // copies of the trace, side by side; 0 means 1
@@ -43,11 +44,13 @@ type Options struct {
 	Sweep      []string
 	Out        string // folder of the results; "" makes one under results/
 	SkipVerify bool
-	Budget     time.Duration // time for additional forks of inconclusive workloads; 0 means the preset's, or none if Forks is given
-	NoBudget   bool          // 0 means none
-	Plant      *record.Plant // a deliberate slowdown
-	Command    []string      // as typed, for the record
-	WorkTree   string        // a folder in the git work tree of this program, for the record
+	// time for additional forks of inconclusive workloads; 0 means the preset's, or none if Forks is
+	// given
+	Budget   time.Duration
+	NoBudget bool          // 0 means none
+	Plant    *record.Plant // a deliberate slowdown
+	Command  []string      // as typed, for the record
+	WorkTree string        // a folder in the git work tree of this program, for the record
 	// Shard is the part to measure; the zero value is the whole run. The budget is then 0.
 	Shard Shard
 	// Machine names this machine in the record; "" means the host's name.
@@ -109,7 +112,9 @@ func NewPlan(o Options) (*Plan, error) {
 		return nil, fmt.Errorf("--plant %s: no such store is measured; %s", plant.Impl, why)
 	}
 	chosen, err := p.sweep(slices.DeleteFunc(slices.Clone(workloads), func(w load.Workload) bool {
-		return !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool { return e.Component == w.Component })
+		return !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool {
+			return e.Component == w.Component
+		})
 	}))
 	if err != nil {
 		return nil, err
@@ -127,10 +132,15 @@ func NewPlan(o Options) (*Plan, error) {
 		}
 	}
 	if len(p.variants) == 0 {
-		return nil, fmt.Errorf("%s has work for %s, and what --component and --impl choose is none of these: choose others, or another preset (benchrun list shows both)", p.preset, strings.Join(componentsOf(workloads), ", "))
+		return nil, fmt.Errorf(
+			"%s has work for %s, and what --component and --impl choose is none of these: choose others, "+
+				"or another preset (benchrun list shows both)", p.preset,
+			strings.Join(componentsOf(workloads), ", "))
 	}
 	p.entries = slices.DeleteFunc(p.entries, func(e catalog.Entry) bool {
-		return !slices.ContainsFunc(p.variants, func(v load.Variant) bool { return v.Workload.Component == e.Component })
+		return !slices.ContainsFunc(p.variants, func(v load.Variant) bool {
+			return v.Workload.Component == e.Component
+		})
 	})
 	if err := record.CheckPlanned(p.options.Forks, len(p.cells(p.entries))); err != nil {
 		return nil, fmt.Errorf("--forks %d: %w", p.options.Forks, err)
@@ -139,7 +149,8 @@ func NewPlan(o Options) (*Plan, error) {
 		return nil, err
 	}
 	if p.options.Out == "" {
-		p.options.Out = filepath.Join("results", record.Stamp(time.Now())+"-"+p.preset+p.options.Shard.suffix())
+		p.options.Out = filepath.Join("results",
+			record.Stamp(time.Now())+"-"+p.preset+p.options.Shard.suffix())
 	}
 	if p.begun = o.Continue && begunIn(p.options.Out); p.begun {
 		return p, nil
@@ -157,7 +168,8 @@ func (p *Plan) leaveOutStudies() {
 		return e.Study
 	})
 	if len(out) > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("left out, for they are there for study (--impl '*' takes all): %s", strings.Join(out, ", ")))
+		p.notes = append(p.notes, fmt.Sprintf(
+			"left out, for they are there for study (--impl '*' takes all): %s", strings.Join(out, ", ")))
 	}
 }
 
@@ -179,7 +191,9 @@ func (p *Plan) checkRanges() error {
 	case o.Compress != 0 && o.Trace == "":
 		return errors.New("--compress: it is for traces: give one with --trace FILE")
 	case o.Budget > 0 && o.Shard.isSet():
-		return errors.New("--budget: a shard cannot see what is inconclusive in the whole run: ask for more --forks instead")
+		return errors.New(
+			"--budget: a shard cannot see what is inconclusive in the whole run: ask for more --forks " +
+				"instead")
 	case o.Times < 0:
 		return fmt.Errorf("--times %d: want 1 or more", o.Times)
 	case o.Times != 0 && o.Trace == "":
@@ -187,7 +201,8 @@ func (p *Plan) checkRanges() error {
 	case o.Budget < 0:
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
 	case o.Procs < 0 || o.Procs > o.processors():
-		return fmt.Errorf("--procs %d: there are %d processors: want 1 to %d", o.Procs, o.processors(), o.processors())
+		return fmt.Errorf("--procs %d: there are %d processors: want 1 to %d", o.Procs, o.processors(),
+			o.processors())
 	}
 	return nil
 }
@@ -303,7 +318,8 @@ func (p *Plan) cells(entries []catalog.Entry) []record.Cell {
 func inTurns(w load.Workload, trace string) bool { return trace == "" && bench.AllInTurns(w) }
 
 func (p *Plan) cell(e catalog.Entry, v load.Variant) record.Cell {
-	return record.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: cmp.Or(v.Procs, p.options.Procs, runtime.GOMAXPROCS(0)), Params: params(v)}
+	return record.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name,
+		Procs: cmp.Or(v.Procs, p.options.Procs, runtime.GOMAXPROCS(0)), Params: params(v)}
 }
 
 // segment names a variant's own parameter, for messages.
@@ -347,9 +363,11 @@ func (p *Plan) record(ctx context.Context, out io.Writer) (*record.Run, error) {
 func (p *Plan) draft() (*record.Run, error) {
 	o := p.options
 	run := &record.Run{
-		Schema: record.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
+		Schema: record.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command,
+		Started: time.Now(),
 		Settings: record.Settings{
-			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, TraceSum: p.traceSum, Times: o.Times, Rule: stats.DefaultRule,
+			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace,
+			TraceSum: p.traceSum, Times: o.Times, Rule: stats.DefaultRule,
 			Budget: o.Budget, Plant: o.Plant, Shard: p.shard,
 		},
 		Environment: sysinfo.ReadEnvironment(o.WorkTree),
@@ -371,5 +389,6 @@ func (p *Plan) text(v load.Variant) (record.WorkloadText, error) {
 		return record.WorkloadText{}, err
 	}
 	c := p.cell(catalog.Entry{Component: v.Workload.Component}, v)
-	return record.WorkloadText{Key: c.WorkloadKey(), Name: v.Workload.Name, Source: v.Workload.Source, YAML: b.String()}, nil
+	return record.WorkloadText{Key: c.WorkloadKey(), Name: v.Workload.Name, Source: v.Workload.Source,
+		YAML: b.String()}, nil
 }

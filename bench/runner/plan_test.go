@@ -35,7 +35,8 @@ func TestPresetsBudget(t *testing.T) {
 		{"another preset", Options{Preset: "stores"}, 0},
 	} {
 		if p := plan(t, c.o); p.options.Budget != c.want || p.options.Forks < 1 {
-			t.Errorf("%s: a budget of %s and %d forks, want %s", c.name, p.options.Budget, p.options.Forks, c.want)
+			t.Errorf("%s: a budget of %s and %d forks, want %s", c.name, p.options.Budget, p.options.Forks,
+				c.want)
 		}
 	}
 }
@@ -61,7 +62,8 @@ func TestARunKnowsItsTrace(t *testing.T) {
 		{record.Settings{Trace: path, TraceSum: "00"}, "has changed: put back"},
 		{record.Settings{Trace: path + ".gone", TraceSum: sum}, "cannot be read"},
 	} {
-		if err := sameTrace(c.settings); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := sameTrace(c.settings); (err == nil) != (c.want == "") || err != nil &&
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.settings, err, c.want)
 		}
 	}

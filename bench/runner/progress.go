@@ -44,8 +44,10 @@ func newProgress(out io.Writer, left []task) (*progress, error) {
 		p.total += p.expected[id]
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions64(int64(p.total), progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(30),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+		p.bar = progressbar.NewOptions64(int64(p.total), progressbar.OptionSetWriter(out),
+			progressbar.OptionSetWidth(30),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	return p, nil
 }
@@ -75,7 +77,9 @@ func (p *progress) begin(next record.Planned) {
 	if next.Profile {
 		what = "profiling"
 	}
-	text := report.VisibleLine(fmt.Sprintf("%s left, %s %s/%s %s", p.remaining(), what, next.Cell.Component, next.Cell.Label(), next.Cell.Workload))
+	text := report.VisibleLine(
+		fmt.Sprintf("%s left, %s %s/%s %s", p.remaining(), what, next.Cell.Component, next.Cell.Label(),
+			next.Cell.Workload))
 	if p.bar != nil {
 		p.bar.Describe(text)
 		return

@@ -96,7 +96,8 @@ func begin(dir string, run *record.Run) (*record.Journal, error) {
 }
 
 func nothingMeasured(full error) error {
-	return fmt.Errorf("%w: the disk is full, nothing was measured: %w; make room and begin again", ErrFailed, full)
+	return fmt.Errorf("%w: the disk is full, nothing was measured: %w; make room and begin again",
+		ErrFailed, full)
 }
 
 // Resume continues the interrupted run in dir. The machine and the code must be those that
@@ -108,7 +109,8 @@ func Resume(ctx context.Context, dir string, o Options, out io.Writer) (result R
 	}
 	lock, err := record.LockDir(dir, o.Command)
 	if record.DiskFull(err) {
-		err = fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and go on with: %s", ErrFailed, err, record.ResumeCommand(dir))
+		err = fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and go on "+
+			"with: %s", ErrFailed, err, record.ResumeCommand(dir))
 	}
 	if err != nil {
 		return Result{}, err
@@ -118,7 +120,8 @@ func Resume(ctx context.Context, dir string, o Options, out io.Writer) (result R
 }
 
 // resume is Resume in a locked folder. check may refuse the run.
-func resume(ctx context.Context, dir string, o Options, check func(*record.Run) error, out io.Writer) (Result, error) {
+func resume(ctx context.Context, dir string, o Options, check func(*record.Run) error,
+	out io.Writer) (Result, error) {
 	here := sysinfo.ReadEnvironment(o.WorkTree)
 	j, err := record.OpenJournal(dir, func(r *record.Run) error {
 		return errors.Join(mayGoOn(r, &here), check(r))
@@ -142,15 +145,21 @@ func mayGoOn(r *record.Run, here *sysinfo.Environment) error {
 	}
 	switch {
 	case r.Environment.CgroupCPUs != here.CgroupCPUs:
-		return fmt.Errorf("the container's limit of CPUs differs: begun with %g, this has %g (0 is none)", r.Environment.CgroupCPUs, here.CgroupCPUs)
+		return fmt.Errorf("the container's limit of CPUs differs: begun with %g, this has %g (0 is none)",
+			r.Environment.CgroupCPUs, here.CgroupCPUs)
 	case r.Environment.Revision != here.Revision:
-		return fmt.Errorf("the code has changed: begun at commit %q, this is %q", r.Environment.Revision, here.Revision)
+		return fmt.Errorf("the code has changed: begun at commit %q, this is %q", r.Environment.Revision,
+			here.Revision)
 	case r.Schema != record.Schema:
-		return fmt.Errorf("its files are of schema %d, this benchrun writes %d: resume it with the benchrun that began it", r.Schema, record.Schema)
+		return fmt.Errorf(
+			"its files are of schema %d, this benchrun writes %d: resume it with the benchrun that began it",
+			r.Schema, record.Schema)
 	case r.Settings.Pair:
-		return errors.New("it is one half of a pair, whose forks take turns with the other half's: measure the pair again")
+		return errors.New(
+			"it is one half of a pair, whose forks take turns with the other half's: measure the pair again")
 	case len(r.Shards) > 0:
-		return errors.New("it was joined from shards: resume the shard that lacks something, and merge again")
+		return errors.New(
+			"it was joined from shards: resume the shard that lacks something, and merge again")
 	}
 	return sameTrace(r.Settings)
 }
@@ -172,7 +181,8 @@ type side struct {
 // goOn says, after the given words, how to resume a run that did not end.
 func (s *side) goOn(words string) string {
 	if s.Run().Settings.Pair {
-		return "a pair cannot be resumed: measure it again; what was measured is kept in " + filepath.Dir(s.Dir())
+		return "a pair cannot be resumed: measure it again; what was measured is kept in " +
+			filepath.Dir(s.Dir())
 	}
 	return words + ": " + record.ResumeCommand(s.Dir())
 }
@@ -187,7 +197,9 @@ func finish(sides []*side, measured error) (results []Result, err error) {
 	}
 	err = errors.Join(errs...)
 	if record.DiskFull(err) {
-		return make([]Result, len(sides)), fmt.Errorf("%w: the disk is full: %w; make room first; %s", ErrFailed, err, sides[0].goOn("what was measured is kept: go on with"))
+		return make([]Result, len(sides)),
+			fmt.Errorf("%w: the disk is full: %w; make room first; %s", ErrFailed, err,
+				sides[0].goOn("what was measured is kept: go on with"))
 	}
 	return results, err
 }
@@ -236,7 +248,8 @@ func measureAll(ctx context.Context, sides []*side, out io.Writer, gates ...comp
 	for {
 		if err := forks(ctx, sides, out); err != nil {
 			if errors.Is(err, ErrFailed) && sides[0].Run().Settings.Budget > 0 {
-				fmt.Fprintf(out, "the budget is not spent: a cell was given up; %s\n", sides[0].goOn("to measure it again, and then spend the budget"))
+				fmt.Fprintf(out, "the budget is not spent: a cell was given up; %s\n",
+					sides[0].goOn("to measure it again, and then spend the budget"))
 			}
 			return err
 		}
@@ -333,7 +346,9 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 	for _, s := range sides {
 		s.Run().Complete = false
 		s.Run().Warnings = slices.DeleteFunc(s.Run().Warnings, func(w string) bool {
-			return slices.ContainsFunc(left, func(t task) bool { return record.WhichGaveUp(w) == t.Cell.ID() })
+			return slices.ContainsFunc(left, func(t task) bool {
+				return record.WhichGaveUp(w) == t.Cell.ID()
+			})
 		})
 	}
 	given := map[string]bool{} // the cells given up, by ID
@@ -355,11 +370,13 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 		}
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return fmt.Errorf("%w after %d of %d forks; %s", ErrInterrupted, kept, len(plan), next.sides[0].goOn("go on with"))
+			return fmt.Errorf("%w after %d of %d forks; %s", ErrInterrupted, kept, len(plan),
+				next.sides[0].goOn("go on with"))
 		case record.DiskFull(err):
 			return err
 		case err != nil:
-			err = fmt.Errorf("%s%w\n%s", record.GivenUp(next.Cell), err, next.sides[0].goOn("to measure it again"))
+			err = fmt.Errorf("%s%w\n%s", record.GivenUp(next.Cell), err,
+				next.sides[0].goOn("to measure it again"))
 			given[id], failed = true, append(failed, fmt.Errorf("%w: %w", ErrFailed, err))
 			bar.say(err.Error())
 			if err := next.warn(err.Error()); err != nil {
@@ -375,7 +392,8 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 func (t task) request(s *side) (bench.Request, error) {
 	settings := s.Run().Settings
 	w, err := s.Run().Workload(t.Cell)
-	r := bench.Request{Cell: t.Cell, Index: t.Index, Block: t.Block, Workload: w.YAML, Trace: settings.Trace, Times: settings.Times}
+	r := bench.Request{Cell: t.Cell, Index: t.Index, Block: t.Block, Workload: w.YAML,
+		Trace: settings.Trace, Times: settings.Times}
 	if settings.Trace == "" && !t.Profile && len(t.sides) == 1 {
 		r.Against = s.Run().Against(t.Cell)
 	}
@@ -398,7 +416,9 @@ func failures(run *record.Run) error {
 	var errs []error
 	for _, im := range run.Impls {
 		if im.Verified == record.VerifyFailed {
-			errs = append(errs, fmt.Errorf("%w: %s/%s does not keep the contract and was not measured: see %s", ErrFailed, im.Component, im.Name, verifyAgain(im, catalog.BriefEffort)))
+			errs = append(errs, fmt.Errorf(
+				"%w: %s/%s does not keep the contract and was not measured: see %s", ErrFailed, im.Component,
+				im.Name, verifyAgain(im, catalog.BriefEffort)))
 		}
 	}
 	for _, c := range run.Checks {

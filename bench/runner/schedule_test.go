@@ -28,7 +28,8 @@ func begun(t *testing.T, run *record.Run) *side {
 // alternate, and each is first as often.
 func TestScheduleOfAPair(t *testing.T) {
 	t.Parallel()
-	p := plan(t, Options{Preset: "quick", Components: []string{"store"}, Impls: []string{"clientgo"}, SkipVerify: true, Forks: 4})
+	p := plan(t, Options{Preset: "quick", Components: []string{"store"}, Impls: []string{"clientgo"},
+		SkipVerify: true, Forks: 4})
 	run, err := p.record(t.Context(), t.Output())
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,8 @@ func TestScheduleOfAPair(t *testing.T) {
 				t.Fatal(err)
 			}
 			if want := turns && !task.Profile && inTurns(w, ""); (len(task.sides) == 2) != want {
-				t.Errorf("%s, turns %v, profile %v: %d sides in a task", task.Cell.ID(), turns, task.Profile, len(task.sides))
+				t.Errorf("%s, turns %v, profile %v: %d sides in a task", task.Cell.ID(), turns, task.Profile,
+					len(task.sides))
 			}
 			if len(task.sides) == 2 {
 				together++
@@ -63,7 +65,8 @@ func TestScheduleOfAPair(t *testing.T) {
 				n[slices.Index(sides, s)]++
 				forks[id] = n
 			}
-			if len(task.sides) == 1 && (i == 0 || fmt.Sprint(tasks[i-1].Planned) != fmt.Sprint(task.Planned)) {
+			if len(task.sides) == 1 && (i == 0 ||
+				fmt.Sprint(tasks[i-1].Planned) != fmt.Sprint(task.Planned)) {
 				n := first[id]
 				n[slices.Index(sides, task.sides[0])]++
 				first[id] = n

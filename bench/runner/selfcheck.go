@@ -39,10 +39,14 @@ const plantedStore = "mutexmap"
 // Markdown to out. The error wraps ErrFailed if one does not.
 func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer) (failed error) {
 	if o.Rounds < 0 || o.Builds < 0 || o.Cells < 0 {
-		return fmt.Errorf("--rounds %d, --builds %d, --cells %d: want 0 or more of each", o.Rounds, o.Builds, o.Cells)
+		return fmt.Errorf("--rounds %d, --builds %d, --cells %d: want 0 or more of each", o.Rounds,
+			o.Builds, o.Cells)
 	}
-	if i := slices.IndexFunc(o.Plants, func(p float64) bool { return p != 0 && !(p >= 1 && p <= 1000) }); i >= 0 {
-		return fmt.Errorf("--plant %g: want percent, 0 or from 1 to 1000: nothing is promised below 1", o.Plants[i])
+	if i := slices.IndexFunc(o.Plants, func(p float64) bool {
+		return p != 0 && !(p >= 1 && p <= 1000)
+	}); i >= 0 {
+		return fmt.Errorf("--plant %g: want percent, 0 or from 1 to 1000: nothing is promised below 1",
+			o.Plants[i])
 	}
 	if o.Rounds == 0 && o.Builds == 0 && (o.Cells == 0 || len(o.Plants) == 0) {
 		return errors.New("nothing to check: give one of --rounds, --cells and --builds above 0")
@@ -70,8 +74,10 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 		defer release(lock, &failed)
 	}
 	env := sysinfo.ReadEnvironment(o.WorkTree)
-	fmt.Fprintf(out, "# Does benchrun hold what it says? A check on this machine\n\n`%s`, %s, %s, %d cores, %s, commit %s\n\n",
-		strings.Join(o.Command, " "), time.Now().UTC().Format(time.DateOnly), env.CPU, env.Cores, env.GoVersion, orNone(env.Revision))
+	fmt.Fprintf(out, "# Does benchrun hold what it says? A check on this machine\n\n`%s`, %s, %s, "+
+		"%d cores, %s, commit %s\n\n",
+		strings.Join(o.Command, " "), time.Now().UTC().Format(time.DateOnly), env.CPU, env.Cores,
+		env.GoVersion, orNone(env.Revision))
 	c := &selfCheck{o: o, out: out, progress: progress}
 	var sections []func() error
 	if o.Rounds > 0 {
@@ -97,7 +103,8 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 		findings = append(findings, err)
 	}
 	failures := slices.DeleteFunc(slices.Clone(findings), func(err error) bool { return err == nil })
-	fmt.Fprintf(out, "The check came to its end: of %d sections %d failed.\n", len(findings), len(failures))
+	fmt.Fprintf(out, "The check came to its end: of %d sections %d failed.\n", len(findings),
+		len(failures))
 	return errors.Join(findings...)
 }
 
@@ -133,12 +140,16 @@ func (c *selfCheck) pair(ctx context.Context, name string, o Options) (*compare.
 
 // sameCode compares the same code under two names, Rounds times.
 func (c *selfCheck) sameCode(ctx context.Context) error {
-	fmt.Fprintf(c.out, "## The same code under two names\n\nThe default preset over %s, %d forks of each cell as base and as head, in turns: a false verdict would be any better or worse.\n\n", strings.Join(selfCheckImpls, ", "), DefaultForks)
-	fmt.Fprintf(c.out, "| comparison | verdicts | same | inconclusive | better | worse | interval, half its width, median over the rows |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(c.out, "## The same code under two names\n\nThe default preset over %s, %d forks "+
+		"of each cell as base and as head, in turns: a false verdict would be any better or worse.\n\n",
+		strings.Join(selfCheckImpls, ", "), DefaultForks)
+	fmt.Fprintf(c.out, "| comparison | verdicts | same | inconclusive | better | worse | interval, "+
+		"half its width, median over the rows |\n|---|---|---|---|---|---|---|\n")
 	var wrong []string
 	total := 0
 	for round := range c.o.Rounds {
-		r, err := c.pair(ctx, fmt.Sprintf("same-code-%02d", round+1), Options{Impls: selfCheckImpls, Forks: DefaultForks, Seed: uint64(round + 1)})
+		r, err := c.pair(ctx, fmt.Sprintf("same-code-%02d", round+1),
+			Options{Impls: selfCheckImpls, Forks: DefaultForks, Seed: uint64(round + 1)})
 		if err != nil {
 			return err
 		}
@@ -153,13 +164,17 @@ func (c *selfCheck) sameCode(ctx context.Context) error {
 				widths = append(widths, (v.Ratio.Hi-v.Ratio.Lo)/2)
 			}
 			if v.Verdict == stats.Better || v.Verdict == stats.Worse {
-				wrong = append(wrong, fmt.Sprintf("comparison %d: %s is called %s (%.3gx, q=%.2g)", round+1, v.Name, v.Verdict, v.Ratio.Estimate, v.Ratio.Q))
+				wrong = append(wrong, fmt.Sprintf("comparison %d: %s is called %s (%.3gx, q=%.2g)", round+1,
+					v.Name, v.Verdict, v.Ratio.Estimate, v.Ratio.Q))
 			}
 		}
 		total += len(r.Judged())
-		fmt.Fprintf(c.out, "| %d | %d | %d | %d | %d | %d | ±%.1f%% |\n", round+1, len(r.Judged()), count[stats.Same], count[stats.Inconclusive], count[stats.Better], count[stats.Worse], 100*stats.MedianOf(widths))
+		fmt.Fprintf(c.out, "| %d | %d | %d | %d | %d | %d | ±%.1f%% |\n", round+1, len(r.Judged()),
+			count[stats.Same], count[stats.Inconclusive], count[stats.Better], count[stats.Worse],
+			100*stats.MedianOf(widths))
 	}
-	return c.conclude(fmt.Sprintf("%d false verdicts among %d, in %d comparisons.", len(wrong), total, c.o.Rounds), wrong)
+	return c.conclude(fmt.Sprintf("%d false verdicts among %d, in %d comparisons.", len(wrong), total,
+		c.o.Rounds), wrong)
 }
 
 // builtPlant is how much slower the second of two builds is, in percent.
@@ -202,14 +217,20 @@ func (b buildCase) String() string {
 // in head, and not slower, on the machine alone and beside another process. The builds are
 // this program.
 func (c *selfCheck) builds(ctx context.Context) error {
-	fmt.Fprintf(c.out, "## Two builds and a gate\n\n`benchrun pair --component store --impl clientgo,%s -f update.yaml --forks %d --gate '%s'`: Update of 10,000 pods alone, %s of it in a process, %d processes of each. Head's %s is slower by the share given.\n\n", plantedStore, buildsForks, buildsGate, buildsOperation, buildsForks, plantedStore)
-	fmt.Fprintf(c.out, "| head's %s | exit 1 | exit 3 | exit 0 | ratio, median | time of a pair, median; longest |\n|---|---|---|---|---|---|\n", plantedStore)
+	fmt.Fprintf(c.out, "## Two builds and a gate\n\n`benchrun pair --component store --impl "+
+		"clientgo,%s -f update.yaml --forks %d --gate '%s'`: Update of 10,000 pods alone, %s of it in "+
+		"a process, %d processes of each. Head's %s is slower by the share given.\n\n", plantedStore,
+		buildsForks, buildsGate, buildsOperation, buildsForks, plantedStore)
+	fmt.Fprintf(c.out, "| head's %s | exit 1 | exit 3 | exit 0 | ratio, median | time of a pair, "+
+		"median; longest |\n|---|---|---|---|---|---|\n", plantedStore)
 	gate, err := compare.ParseGate(buildsGate)
 	if err != nil {
 		return err
 	}
 	file := filepath.Join(c.o.Out, "update.yaml")
-	text := fmt.Sprintf("name: update\ncomponent: store\nobjects:\n  kind: pod\n  count: 10000\nops: [%s]\nduration: %s\n", load.OpUpdate, buildsOperation)
+	text := fmt.Sprintf(
+		"name: update\ncomponent: store\nobjects:\n  kind: pod\n  count: 10000\nops: [%s]\nduration: "+
+			"%s\n", load.OpUpdate, buildsOperation)
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return err
 	}
@@ -237,19 +258,24 @@ func (c *selfCheck) builds(ctx context.Context) error {
 				}
 			}
 			if !slices.Contains(b.may, r.Outcome()) {
-				wrong = append(wrong, fmt.Sprintf("%s: pair %d says %s: %s", b, k+1, r.Outcome(), r.Gates[0].Detail))
+				wrong = append(wrong, fmt.Sprintf("%s: pair %d says %s: %s", b, k+1, r.Outcome(),
+					r.Gates[0].Detail))
 			}
 		}
-		fmt.Fprintf(c.out, "| %s | %d | %d | %d | %.3f | %.0f s; %.0f s |\n", b, outcomes[compare.Regression], outcomes[compare.Undetermined], outcomes[compare.Pass], stats.MedianOf(ratios), stats.MedianOf(took), slices.Max(took))
+		fmt.Fprintf(c.out, "| %s | %d | %d | %d | %.3f | %.0f s; %.0f s |\n", b,
+			outcomes[compare.Regression], outcomes[compare.Undetermined], outcomes[compare.Pass],
+			stats.MedianOf(ratios), stats.MedianOf(took), slices.Max(took))
 		if longest := slices.Max(took); longest > b.within.Seconds() {
-			wrong = append(wrong, fmt.Sprintf("%s: a pair took %.0f s, want %s at most", b, longest, b.within))
+			wrong = append(wrong, fmt.Sprintf("%s: a pair took %.0f s, want %s at most", b, longest,
+				b.within))
 		}
 	}
 	return c.conclude(fmt.Sprintf("%d pairs of each kind.", c.o.Builds), wrong)
 }
 
 // build measures the k-th pair of a kind.
-func (c *selfCheck) build(ctx context.Context, b buildCase, k int, o Options) (r *compare.Result, err error) {
+func (c *selfCheck) build(ctx context.Context, b buildCase, k int, o Options) (r *compare.Result,
+	err error) {
 	name := fmt.Sprintf("builds-%g-%02d", b.percent, k+1)
 	if b.busy {
 		name += "-busy"

@@ -38,7 +38,8 @@ func (p *Plan) divide() (err error) {
 	if !s.isSet() {
 		return nil
 	}
-	if p.shards, err = record.Divide(p.cells(p.entries), p.options.Forks, p.options.Profile, p.cost(), s.Of); err != nil {
+	if p.shards, err = record.Divide(p.cells(p.entries), p.options.Forks, p.options.Profile, p.cost(),
+		s.Of); err != nil {
 		return fmt.Errorf("--shard %d/%d: %w", s.Index, s.Of, err)
 	}
 	p.shard = &p.shards[s.Index-1]
@@ -58,7 +59,9 @@ func (p *Plan) cost() func(record.Cell) time.Duration {
 // the verification is not in it.
 func (p *Plan) Load() (load time.Duration) {
 	cost := p.cost()
-	run := record.Run{Cells: p.cells(p.entries), Settings: record.Settings{Forks: p.options.Forks, Profile: p.options.Profile, Seed: p.options.Seed, Shard: p.shard}}
+	run := record.Run{Cells: p.cells(p.entries),
+		Settings: record.Settings{Forks: p.options.Forks, Profile: p.options.Profile,
+			Seed: p.options.Seed, Shard: p.shard}}
 	for _, planned := range run.Schedule() {
 		load += cost(planned.Cell)
 	}
@@ -95,7 +98,9 @@ func (p *Plan) own(run *record.Run) []catalog.Entry {
 		return p.entries
 	}
 	return slices.DeleteFunc(slices.Clone(p.entries), func(e catalog.Entry) bool {
-		return !slices.ContainsFunc(run.Cells, func(c record.Cell) bool { return c.Component == e.Component && p.shard.Measures(c.WorkloadKey()) })
+		return !slices.ContainsFunc(run.Cells, func(c record.Cell) bool {
+			return c.Component == e.Component && p.shard.Measures(c.WorkloadKey())
+		})
 	})
 }
 
@@ -113,7 +118,8 @@ func (p *Plan) goOn(ctx context.Context, out io.Writer) (Result, error) {
 		return Result{}, err
 	}
 	same := func(r *record.Run) error {
-		problems := record.SamePlan(record.ShardDir{Dir: "the run in the folder", Run: r}, record.ShardDir{Dir: "this command", Run: draft})
+		problems := record.SamePlan(record.ShardDir{Dir: "the run in the folder", Run: r},
+			record.ShardDir{Dir: "this command", Run: draft})
 		if a, b := shardText(r), shardText(draft); a != b {
 			problems = append(problems, fmt.Errorf("the folder has %s, this command is for %s", a, b))
 		}
@@ -135,7 +141,9 @@ func (p *Plan) goOn(ctx context.Context, out io.Writer) (Result, error) {
 	}
 	here := sysinfo.ReadEnvironment(p.options.WorkTree)
 	if err := mayGoOn(run, &here); err != nil {
-		return Result{}, fmt.Errorf("%s is complete, and not what this command would measure: %w; choose another folder with -o", dir, err)
+		return Result{}, fmt.Errorf(
+			"%s is complete, and not what this command would measure: %w; choose another folder with -o",
+			dir, err)
 	}
 	fmt.Fprintf(out, "%s is complete: nothing is left to measure\n", dir)
 	return Result{dir, run}, failures(run)
@@ -180,7 +188,8 @@ func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, e
 		return Result{}, err
 	}
 	defer release(lock, &err)
-	if err := mayJoinInto(o.Out, record.EmptyHeld); err != nil { // another run may have been made there meanwhile
+	// another run may have been made there meanwhile
+	if err := mayJoinInto(o.Out, record.EmptyHeld); err != nil {
 		return Result{}, err
 	}
 	if err := sameJoined(o.Out, run); err != nil {
@@ -191,9 +200,10 @@ func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, e
 	if err := writeJoined(o.Out, run, shards); err != nil {
 		return Result{}, fmt.Errorf("%w: %w; the same command writes the run again", ErrFailed, err)
 	}
-	return Result{o.Out, run}, errors.Join(failures(run), givenUpShards(shards, ErrFailed, func(s record.ShardDir) string {
-		return "measure them with " + record.ResumeCommand(s.Dir) + ", and merge again"
-	}))
+	return Result{o.Out, run}, errors.Join(failures(run),
+		givenUpShards(shards, ErrFailed, func(s record.ShardDir) string {
+			return "measure them with " + record.ResumeCommand(s.Dir) + ", and merge again"
+		}))
 }
 
 // sameJoined returns an error if a folder holds a joined run of something else: it would be
@@ -203,12 +213,14 @@ func sameJoined(dir string, run *record.Run) error {
 	if err != nil {
 		return nil // there is none: mayJoinInto has looked
 	}
-	problems := record.SamePlan(record.ShardDir{Dir: dir, Run: before}, record.ShardDir{Dir: "the shards", Run: run})
+	problems := record.SamePlan(record.ShardDir{Dir: dir, Run: before},
+		record.ShardDir{Dir: "the shards", Run: run})
 	if a, b := before.Environment.Revision, run.Environment.Revision; a != b {
 		problems = append(problems, fmt.Errorf("%s is of commit %q, the shards are of %q", dir, a, b))
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("%s holds another run that was joined: %w; name another folder, or remove it", dir, errors.Join(problems...))
+		return fmt.Errorf("%s holds another run that was joined: %w; name another folder, or remove it",
+			dir, errors.Join(problems...))
 	}
 	return nil
 }
@@ -230,7 +242,8 @@ func writeJoined(dir string, run *record.Run, shards []record.ShardDir) error {
 	if err := os.RemoveAll(target); err != nil {
 		return err
 	}
-	if err := os.Rename(staged, target); err != nil && !errors.Is(err, fs.ErrNotExist) { // the shards have none
+	// the shards have none
+	if err := os.Rename(staged, target); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return report.Write(dir)
@@ -245,7 +258,8 @@ func mayJoinInto(dir string, empty func(string) error) error {
 }
 
 // joinWhenWhole joins the shards, and waits for those that are missing as long as it may.
-func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.Run, []record.ShardDir, error) {
+func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.Run,
+	[]record.ShardDir, error) {
 	deadline := time.Now().Add(o.Wait)
 	said := ""
 	for {
@@ -267,7 +281,8 @@ func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.
 		}
 		if err.Error() != said {
 			said = err.Error()
-			fmt.Fprintf(out, "waiting for shards in %s until %s UTC: %s\n", strings.Join(o.From, ", "), deadline.UTC().Format(time.DateTime), said)
+			fmt.Fprintf(out, "waiting for shards in %s until %s UTC: %s\n", strings.Join(o.From, ", "),
+				deadline.UTC().Format(time.DateTime), said)
 		}
 		select {
 		case <-ctx.Done():
@@ -283,7 +298,9 @@ func givenUpShards(shards []record.ShardDir, kind error, do func(record.ShardDir
 	var problems []error
 	for _, s := range shards {
 		if n := len(s.Run.Lacking()); n > 0 {
-			problems = append(problems, fmt.Errorf("%w: %s: shard %s has given up %d of %d forks: %s", kind, s.Dir, s.Run.Settings.Shard, n, len(s.Run.Schedule()), do(s)))
+			problems = append(problems,
+				fmt.Errorf("%w: %s: shard %s has given up %d of %d forks: %s", kind, s.Dir,
+					s.Run.Settings.Shard, n, len(s.Run.Schedule()), do(s)))
 		}
 	}
 	return errors.Join(problems...)
@@ -310,7 +327,9 @@ func readShards(folders []string, incomplete bool) (out []record.ShardDir, err e
 			}
 		}
 		if found == 0 && !incomplete {
-			return nil, fmt.Errorf("%s: neither a shard nor a folder of shards: there is no %s in it or one level below", dir, record.RunFile)
+			return nil, fmt.Errorf(
+				"%s: neither a shard nor a folder of shards: there is no %s in it or one level below", dir,
+				record.RunFile)
 		}
 	}
 	for _, dir := range dirs {

@@ -41,7 +41,8 @@ func TestShardsOfAPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again := plan(i + 1); !reflect.DeepEqual(again.shard, p.shard) || !strings.HasSuffix(p.options.Out, fmt.Sprintf("-quick-shard-%d-of-16", i+1)) {
+		if again := plan(i + 1); !reflect.DeepEqual(again.shard, p.shard) ||
+			!strings.HasSuffix(p.options.Out, fmt.Sprintf("-quick-shard-%d-of-16", i+1)) {
 			t.Errorf("shard %d is %+v, then %+v, in %s", i+1, p.shard, again.shard, p.options.Out)
 		}
 		own := run.Schedule()
@@ -60,7 +61,9 @@ func TestShardsOfAPlan(t *testing.T) {
 		}
 		for _, e := range p.own(run) {
 			verified[e.Component] = true
-			if !slices.ContainsFunc(own, func(o record.Planned) bool { return o.Cell.Component == e.Component && o.Cell.Impl == e.Name }) {
+			if !slices.ContainsFunc(own, func(o record.Planned) bool {
+				return o.Cell.Component == e.Component && o.Cell.Impl == e.Name
+			}) {
 				t.Errorf("shard %d verifies %s and does not measure it", i+1, e.ID())
 			}
 		}
@@ -80,7 +83,8 @@ func TestShardsOfAPlan(t *testing.T) {
 	// A line of parts can always be cut so.
 	most := slices.Max(loads)
 	if most > all/of+largest {
-		t.Errorf("a load of %s, want at most the mean of %s and the largest part, %s", most, all/of, largest)
+		t.Errorf("a load of %s, want at most the mean of %s and the largest part, %s", most, all/of,
+			largest)
 	}
 	if got := plan(1).LargestLoad(); got != most {
 		t.Errorf("the largest load is %s, want %s", got, most)
@@ -94,8 +98,12 @@ func TestShardsOfAPlan(t *testing.T) {
 func shardFiles(t *testing.T, of int, without ...int) (folder string, write func(index int)) {
 	t.Helper()
 	folder = t.TempDir()
-	whole := recordtest.Run(recordtest.Spec{Forks: 12, Seed: 1, Duets: true, Machines: []float64{1, 3, 2}, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 140}}})
-	divided, err := record.Divide(whole.Cells, 12, false, func(record.Cell) time.Duration { return time.Second }, of)
+	whole := recordtest.Run(
+		recordtest.Spec{Forks: 12, Seed: 1, Duets: true, Machines: []float64{1, 3, 2},
+			Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 140}}})
+	divided, err := record.Divide(whole.Cells, 12, false, func(record.Cell) time.Duration {
+		return time.Second
+	}, of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +112,10 @@ func shardFiles(t *testing.T, of int, without ...int) (folder string, write func
 		part.Settings.Shard = &divided[index-1]
 		part.Forks = nil
 		for _, p := range part.Schedule() {
-			part.Forks = append(part.Forks, whole.Forks[slices.IndexFunc(whole.Forks, func(f record.Fork) bool { return f.Index == p.Index && f.Cell.ID() == p.Cell.ID() })])
+			part.Forks = append(part.Forks,
+				whole.Forks[slices.IndexFunc(whole.Forks, func(f record.Fork) bool {
+					return f.Index == p.Index && f.Cell.ID() == p.Cell.ID()
+				})])
 		}
 		dir := filepath.Join(folder, fmt.Sprint(index))
 		if err := errors.Join(os.MkdirAll(dir, 0o755), record.WriteRun(dir, &part)); err != nil {
@@ -129,17 +140,22 @@ func TestMergeWaits(t *testing.T) {
 			time.AfterFunc(time.Duration(i+1)*time.Minute, func() { write(i + 1) })
 		}
 		var said bytes.Buffer
-		result, err := Merge(t.Context(), MergeOptions{Out: to, From: []string{folder}, Wait: time.Hour, Command: []string{"benchrun", "merge"}}, &said)
+		result, err := Merge(t.Context(),
+			MergeOptions{Out: to, From: []string{folder}, Wait: time.Hour,
+				Command: []string{"benchrun", "merge"}}, &said)
 		if err != nil || len(result.Run.Shards) != 3 || len(result.Run.Forks) != 36 {
 			t.Fatalf("%+v, %v", result.Run, err)
 		}
-		if made := result.Run.MadeBy(); !slices.Equal(made, []string{"benchrun", "merge"}) || slices.Equal(result.Run.Command, made) {
+		if made := result.Run.MadeBy(); !slices.Equal(made, []string{"benchrun", "merge"}) ||
+			slices.Equal(result.Run.Command, made) {
 			t.Errorf("made by %q, measured by %q", made, result.Run.Command)
 		}
 		if took := time.Since(begin); took < 3*time.Minute || took > 3*time.Minute+pollEvery {
 			t.Errorf("it took %s, and the last shard came after 3m", took)
 		}
-		if n := strings.Count(said.String(), "waiting for shards in "+folder); n != 3 || !strings.Contains(said.String(), "missing: 2, 3") || !strings.Contains(said.String(), "missing: 3;") {
+		if n := strings.Count(said.String(), "waiting for shards in "+folder); n != 3 ||
+			!strings.Contains(said.String(), "missing: 2, 3") ||
+			!strings.Contains(said.String(), "missing: 3;") {
 			t.Errorf("it says %d times what is missing:\n%s", n, said.String())
 		}
 	})
@@ -169,8 +185,10 @@ func TestMergeWaitsForWhatWasGivenUp(t *testing.T) {
 			again := time.AfterFunc(c.again, func() { write(2) })
 			defer again.Stop()
 			var said bytes.Buffer
-			result, err := Merge(t.Context(), MergeOptions{Out: to, From: []string{folder}, Wait: 20 * time.Minute}, &said)
-			if whole := c.forks == 36; len(result.Run.Forks) != c.forks || whole && err != nil || !whole && !errors.Is(err, ErrFailed) {
+			result, err := Merge(t.Context(),
+				MergeOptions{Out: to, From: []string{folder}, Wait: 20 * time.Minute}, &said)
+			if whole := c.forks == 36; len(result.Run.Forks) != c.forks || whole && err != nil || !whole &&
+				!errors.Is(err, ErrFailed) {
 				t.Fatalf("%v, want %d forks", err, c.forks)
 			}
 			if took := time.Since(begin); took > c.took || took < c.took-2*pollEvery {
@@ -195,10 +213,13 @@ func TestMergeGivesUp(t *testing.T) {
 		want    string
 		because error
 	}{
-		{"time is over", func(*testing.T, string) {}, time.Hour, 21 * time.Minute, "missing: 2", record.ErrIncomplete},
-		{"interrupted", func(*testing.T, string) {}, time.Minute, time.Minute, "missing: 2", ErrInterrupted},
+		{"time is over", func(*testing.T, string) {}, time.Hour, 21 * time.Minute, "missing: 2",
+			record.ErrIncomplete},
+		{"interrupted", func(*testing.T, string) {}, time.Minute, time.Minute, "missing: 2",
+			ErrInterrupted},
 		{"damaged", func(t *testing.T, folder string) {
-			if err := os.WriteFile(filepath.Join(folder, "1", record.RunFile), []byte("{"), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, "1", record.RunFile), []byte("{"),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 		}, time.Hour, 0, "not whole JSON", nil},
@@ -223,8 +244,10 @@ func TestMergeGivesUp(t *testing.T) {
 				begin := time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), c.ctx)
 				defer cancel()
-				_, err := Merge(ctx, MergeOptions{Out: to, From: []string{folder}, Wait: 20 * time.Minute}, &bytes.Buffer{})
-				if err == nil || !strings.Contains(err.Error(), c.want) || c.because != nil && !errors.Is(err, c.because) {
+				_, err := Merge(ctx, MergeOptions{Out: to, From: []string{folder}, Wait: 20 * time.Minute},
+					&bytes.Buffer{})
+				if err == nil || !strings.Contains(err.Error(), c.want) || c.because != nil &&
+					!errors.Is(err, c.because) {
 					t.Errorf("got %v, want %q", err, c.want)
 				}
 				if took := time.Since(begin); took > c.atMost {
@@ -247,11 +270,13 @@ func TestMergeKeepsOtherFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := MergeOptions{Out: to, From: []string{folder}}
-	if _, err := Merge(t.Context(), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := Merge(t.Context(), o, &bytes.Buffer{}); err == nil ||
+		!strings.Contains(err.Error(), "not empty") {
 		t.Errorf("got %v", err)
 	}
 	o.Out = filepath.Join(folder, "1") // a shard is no joined run
-	if _, err := Merge(t.Context(), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "has a run") {
+	if _, err := Merge(t.Context(), o, &bytes.Buffer{}); err == nil ||
+		!strings.Contains(err.Error(), "has a run") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -271,7 +296,8 @@ func TestMergeOverwritesItsOwnRunOnly(t *testing.T) {
 			if err := os.RemoveAll(filepath.Join(folder, "1", profilesDir)); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.MkdirAll(filepath.Join(o.Out, record.StagedDir, "left by a merge that was killed"), 0o755); err != nil {
+			if err := os.MkdirAll(filepath.Join(o.Out, record.StagedDir, "left by a merge that was killed"),
+				0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -295,7 +321,9 @@ func TestMergeOverwritesItsOwnRunOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Merge(t.Context(), o, &bytes.Buffer{})
-	if err == nil || !strings.Contains(err.Error(), "differ in preset: relist against quick") || !strings.Contains(err.Error(), `commit "another"`) || !strings.Contains(err.Error(), "name another folder") {
+	if err == nil || !strings.Contains(err.Error(), "differ in preset: relist against quick") ||
+		!strings.Contains(err.Error(), `commit "another"`) ||
+		!strings.Contains(err.Error(), "name another folder") {
 		t.Errorf("a merge over another run: %v", err)
 	}
 	if again, err := record.ReadRun(o.Out); err != nil || again.Preset != "relist" {

@@ -74,13 +74,16 @@ func (c *selfCheck) sharpness(ctx context.Context, percent float64) error {
 	all := map[tested]*found{}
 	slower, faster, total, index := 0, 0, 0, 0
 	for k := range c.o.Cells {
-		fmt.Fprintf(c.progress, "a slowdown of %g%%: cell %d of %d, %s each\n", percent, k+1, c.o.Cells, cellTime(percent))
+		fmt.Fprintf(c.progress, "a slowdown of %g%%: cell %d of %d, %s each\n", percent, k+1, c.o.Cells,
+			cellTime(percent))
 		logs := map[tested][]float64{}
 		for start := time.Now(); time.Since(start) < cellTime(percent); index++ {
 			share, none := percent/100, 0.0
 			f := record.Fork{}
-			req := bench.Request{Cell: cell, Index: index, Workload: workload, Against: cell.Impl, Plant: &share, AgainstPlant: &none}
-			if _, err := (sysinfo.Child{Args: []string{ForkCommand}, Procs: cell.Procs}).Run(ctx, req, &f); err != nil {
+			req := bench.Request{Cell: cell, Index: index, Workload: workload, Against: cell.Impl,
+				Plant: &share, AgainstPlant: &none}
+			if _, err := (sysinfo.Child{Args: []string{ForkCommand}, Procs: cell.Procs}).Run(ctx, req,
+				&f); err != nil {
 				return err
 			}
 			for _, s := range f.Series {
@@ -112,7 +115,9 @@ func (c *selfCheck) sharpness(ctx context.Context, percent float64) error {
 
 // sharpCell is the cell of the reference store, and its workload as YAML.
 func sharpCell(percent float64) (workload string, cell record.Cell, err error) {
-	p, err := NewPlan(Options{Preset: load.DefaultPreset, Components: []string{string(contract.ComponentStore)}, Duration: perOperation(cellTime(percent)), Out: fmt.Sprintf("sharpness-%g", percent)})
+	p, err := NewPlan(Options{Preset: load.DefaultPreset,
+		Components: []string{string(contract.ComponentStore)}, Duration: perOperation(cellTime(percent)),
+		Out: fmt.Sprintf("sharpness-%g", percent)})
 	if err != nil {
 		return "", cell, err
 	}
@@ -129,7 +134,8 @@ func sharpCell(percent float64) (workload string, cell record.Cell, err error) {
 // judgeCell judges the operations of a cell, which are one family with all their metrics. It
 // adds what was said to all, and returns the operations that were found slower, and faster,
 // by any metric.
-func judgeCell(all map[tested]*found, logs map[tested][]float64) (slower, faster map[string]bool, err error) {
+func judgeCell(all map[tested]*found, logs map[tested][]float64) (slower, faster map[string]bool,
+	err error) {
 	ratios := map[tested]*stats.Ratio{}
 	for by, values := range logs {
 		r, err := stats.PairedRatioOf(values)
@@ -161,14 +167,20 @@ func judgeCell(all map[tested]*found, logs map[tested][]float64) (slower, faster
 
 // reportSharpness writes a table of the operations by each metric.
 func (c *selfCheck) reportSharpness(percent float64, forks int, all map[tested]*found) {
-	fmt.Fprintf(c.out, "## Single operations, slowed down by %g percent\n\nThe store of client-go takes turns with itself, and one of the two is slowed down. %d cells were measured, each for %s, preparations included, by %.0f processes. An operation is found slower by %s if its q is at most %g and its whole interval is above 1. All q of a cell belong to one family.\n\n",
-		percent, c.o.Cells, cellTime(percent), float64(forks)/float64(c.o.Cells), strings.Join(sharpMetrics, " or "), stats.DefaultRule.Alpha)
-	fmt.Fprintf(c.out, "| operation | by | found slower | found faster | ratio, median over the cells | interval, half its width |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(c.out, "## Single operations, slowed down by %g percent\n\nThe store of client-go "+
+		"takes turns with itself, and one of the two is slowed down. %d cells were measured, each for "+
+		"%s, preparations included, by %.0f processes. An operation is found slower by %s if its q is "+
+		"at most %g and its whole interval is above 1. All q of a cell belong to one family.\n\n",
+		percent, c.o.Cells, cellTime(percent), float64(forks)/float64(c.o.Cells),
+		strings.Join(sharpMetrics, " or "), stats.DefaultRule.Alpha)
+	fmt.Fprintf(c.out, "| operation | by | found slower | found faster | ratio, median over the "+
+		"cells | interval, half its width |\n|---|---|---|---|---|---|\n")
 	order := func(a, b tested) int {
 		return cmp.Or(cmp.Compare(a.op, b.op), metrics.Compare(a.metric, b.metric))
 	}
 	for _, by := range slices.SortedFunc(maps.Keys(all), order) {
 		f := all[by]
-		fmt.Fprintf(c.out, "| %s | %s | %d of %d | %d | %.4f | ±%.2f%% |\n", by.op, by.metric, f.slower, len(f.ratios), f.faster, stats.MedianOf(f.ratios), 100*stats.MedianOf(f.widths))
+		fmt.Fprintf(c.out, "| %s | %s | %d of %d | %d | %.4f | ±%.2f%% |\n", by.op, by.metric, f.slower,
+			len(f.ratios), f.faster, stats.MedianOf(f.ratios), 100*stats.MedianOf(f.widths))
 	}
 }

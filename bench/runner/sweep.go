@@ -27,7 +27,8 @@ func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 	if sweep.Vary == load.VaryProcs {
 		for _, n := range sweep.Values {
 			if most := p.options.processors(); n > most {
-				return nil, fmt.Errorf("--sweep %s: procs %d: there are %d processors: want 1 to %d", text, n, most, most)
+				return nil, fmt.Errorf("--sweep %s: procs %d: there are %d processors: want 1 to %d", text, n,
+					most, most)
 			}
 		}
 	}
@@ -38,7 +39,8 @@ func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 		}
 		if !slices.Contains(allowed, sweep.Vary) {
 			slices.Sort(allowed)
-			return nil, fmt.Errorf("--sweep %s: a trace says itself what is written: use one of %s", text, strings.Join(slices.Compact(allowed), ", "))
+			return nil, fmt.Errorf("--sweep %s: a trace says itself what is written: use one of %s", text,
+				strings.Join(slices.Compact(allowed), ", "))
 		}
 	}
 	var swept []load.Workload
@@ -57,10 +59,12 @@ func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 	}
 	if len(swept) == 0 {
 		slices.Sort(allowed)
-		return nil, fmt.Errorf("--sweep %s: nothing that is measured can vary %q: use one of %s", text, sweep.Vary, strings.Join(slices.Compact(allowed), ", "))
+		return nil, fmt.Errorf("--sweep %s: nothing that is measured can vary %q: use one of %s", text,
+			sweep.Vary, strings.Join(slices.Compact(allowed), ", "))
 	}
 	if len(without) > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("left out, for they have no %s to vary: %s", sweep.Vary, strings.Join(without, ", ")))
+		p.notes = append(p.notes, fmt.Sprintf("left out, for they have no %s to vary: %s", sweep.Vary,
+			strings.Join(without, ", ")))
 	}
 	return swept, p.checkProcs(swept)
 }
@@ -78,7 +82,8 @@ func ofTraces(w load.Workload) []string {
 func (p *Plan) checkProcs(workloads []load.Workload) error {
 	for _, w := range workloads {
 		if w.Sweep.Vary == load.VaryProcs && p.options.Procs != 0 {
-			return fmt.Errorf("--procs %d: workload %s is swept over procs: leave out one of the two", p.options.Procs, w.Name)
+			return fmt.Errorf("--procs %d: workload %s is swept over procs: leave out one of the two",
+				p.options.Procs, w.Name)
 		}
 	}
 	return nil
@@ -98,5 +103,7 @@ func overcommitted(cells []record.Cell, cores int) []string {
 	if most <= cores {
 		return nil
 	}
-	return []string{fmt.Sprintf("GOMAXPROCS is up to %d on %d cores: beyond %d the operating system's scheduler is measured too", most, cores, cores)}
+	return []string{fmt.Sprintf(
+		"GOMAXPROCS is up to %d on %d cores: beyond %d the operating system's scheduler is measured too",
+		most, cores, cores)}
 }

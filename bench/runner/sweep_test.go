@@ -24,13 +24,15 @@ func plan(t *testing.T, o Options) *Plan {
 
 func TestSweepOfAGroup(t *testing.T) {
 	t.Parallel()
-	p := plan(t, Options{Preset: "quick", Components: []string{"store", "fifo"}, Impls: []string{"*"}, Sweep: []string{"listers.goroutines=0,3"}})
+	p := plan(t, Options{Preset: "quick", Components: []string{"store", "fifo"}, Impls: []string{"*"},
+		Sweep: []string{"listers.goroutines=0,3"}})
 	if len(p.variants) != 2 {
 		t.Fatalf("%d variants, want store-contended with 0 and 3 listers", len(p.variants))
 	}
 	for i, want := range []int{0, 3} {
 		v := p.variants[i]
-		if v.Workload.Name != "store-contended" || v.Key != "listers" || v.Value != want || v.Workload.Groups[1].Goroutines != want {
+		if v.Workload.Name != "store-contended" || v.Key != "listers" || v.Value != want ||
+			v.Workload.Groups[1].Goroutines != want {
 			t.Errorf("variant %d: %+v", i, v)
 		}
 	}
@@ -42,7 +44,8 @@ func TestSweepOfAGroup(t *testing.T) {
 // A smaller number of objects also reduces the waiting items.
 func TestSweepOfObjectsThatWait(t *testing.T) {
 	t.Parallel()
-	p := plan(t, Options{Preset: "quick", Components: []string{"delay"}, Sweep: []string{"objects=1000,1000000"}})
+	p := plan(t, Options{Preset: "quick", Components: []string{"delay"},
+		Sweep: []string{"objects=1000,1000000"}})
 	for _, v := range p.variants {
 		if w := v.Workload; w.Waiting > w.Objects.Count || w.Waiting == 0 || w.Objects.Count != v.Value {
 			t.Errorf("%s: %d of %d wait", w.Name, w.Waiting, w.Objects.Count)
@@ -54,7 +57,8 @@ func TestSweepOfProcs(t *testing.T) {
 	t.Parallel()
 	// A workload's own sweep may ask for more processors than there are; --sweep may not.
 	file := filepath.Join(t.TempDir(), "workload.yaml")
-	workload := "name: procs\ncomponent: store\nobjects: {kind: pod, count: 100}\nops: [get]\nduration: 10ms\nsweep: {vary: procs, values: [1, 3]}\n"
+	workload := "name: procs\ncomponent: store\nobjects: {kind: pod, count: 100}\nops: " +
+		"[get]\nduration: 10ms\nsweep: {vary: procs, values: [1, 3]}\n"
 	if err := os.WriteFile(file, []byte(workload), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +107,8 @@ func TestSeveralPresets(t *testing.T) {
 	for _, v := range p.variants {
 		seen[v.Workload.Name]++
 	}
-	if seen["lock-starvation"] != 4 || seen["lock-starvation-by-index"] != 1 || seen["index-selectivity"] != 4 {
+	if seen["lock-starvation"] != 4 || seen["lock-starvation-by-index"] != 1 ||
+		seen["index-selectivity"] != 4 {
 		t.Errorf("variants %v", seen)
 	}
 }
@@ -123,10 +128,14 @@ func TestStudiesAreLeftOut(t *testing.T) {
 		{Options{Preset: "quick,lock-starvation"}, true},
 	} {
 		p := plan(t, c.options)
-		if got := slices.ContainsFunc(p.entries, func(e catalog.Entry) bool { return e.Name == "dense" }); got != c.dense {
+		if got := slices.ContainsFunc(p.entries, func(e catalog.Entry) bool {
+			return e.Name == "dense"
+		}); got != c.dense {
 			t.Errorf("%+v measures dense: %v", c.options, got)
 		}
-		said := slices.ContainsFunc(p.notes, func(n string) bool { return strings.Contains(n, "store/dense") && strings.Contains(n, "--impl") })
+		said := slices.ContainsFunc(p.notes, func(n string) bool {
+			return strings.Contains(n, "store/dense") && strings.Contains(n, "--impl")
+		})
 		if said == c.dense {
 			t.Errorf("%+v: the notes are %q", c.options, p.notes)
 		}

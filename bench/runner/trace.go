@@ -39,7 +39,9 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 		return nil, err
 	}
 	if len(trace.Events) == 0 {
-		return nil, fmt.Errorf("trace %s: nothing happens in it, it has %d objects and no event: record for longer", path, len(trace.Initial))
+		return nil, fmt.Errorf(
+			"trace %s: nothing happens in it, it has %d objects and no event: record for longer", path,
+			len(trace.Initial))
 	}
 	info := trace.Info()
 	compress := cmp.Or(p.options.Compress, 1)
@@ -48,7 +50,8 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 		Name:        "trace-" + nameOf(path),
 		Source:      trace.Source,
 		Description: fmt.Sprintf("%d events of %d objects in %s", info.Total, info.Objects, info.Span),
-		Objects:     synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: max(1, info.PeakLive), Namespaces: max(1, info.Namespaces), Nodes: max(1, info.Nodes)},
+		Objects: synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: max(1, info.PeakLive),
+			Namespaces: max(1, info.Namespaces), Nodes: max(1, info.Nodes)},
 	}
 	if p.options.Times > 1 {
 		base.Name += fmt.Sprintf("-x%d", p.options.Times)
@@ -74,11 +77,14 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 		w.Name = fmt.Sprintf("%s-over-%s", g.Name, base.Name)
 		var dropped []string
 		if w.Groups, dropped = readers(g); len(w.Groups) == 0 {
-			p.notes = append(p.notes, fmt.Sprintf("left out, for nobody in it reads what a trace writes: %s", g.Name))
+			p.notes = append(
+				p.notes, fmt.Sprintf("left out, for nobody in it reads what a trace writes: %s", g.Name))
 			continue
 		}
 		if len(dropped) > 0 {
-			p.notes = append(p.notes, fmt.Sprintf("%s: left out, for the trace says what is written: %s", w.Name, strings.Join(dropped, ", ")))
+			p.notes = append(
+				p.notes, fmt.Sprintf("%s: left out, for the trace says what is written: %s", w.Name,
+					strings.Join(dropped, ", ")))
 		}
 		if slices.Contains(w.Sweepable(), g.Sweep.Vary) && slices.Contains(ofTraces(w), g.Sweep.Vary) {
 			w.Sweep = g.Sweep
@@ -89,7 +95,9 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 		out = append(out, w.WithDefaults())
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("--trace: no workload that is given beside it has a group that reads a store, pops from a FIFO, or reads or handles what an informer has: leave them out, or name another")
+		return nil, fmt.Errorf(
+			"--trace: no workload that is given beside it has a group that reads a store, pops from a " +
+				"FIFO, or reads or handles what an informer has: leave them out, or name another")
 	}
 	return out, nil
 }
@@ -102,7 +110,10 @@ func traceDuration(path string, span time.Duration, compress float64) (time.Dura
 	const longest = 24 * time.Hour
 	d := float64(span) / compress
 	if d > float64(longest) {
-		return 0, fmt.Errorf("trace %s lasts %s, and one process measures for %s at most: use --compress %.0f or more", path, time.Duration(min(d, math.MaxInt64/2)).Round(time.Hour), longest, math.Ceil(float64(span)/float64(longest)))
+		return 0, fmt.Errorf(
+			"trace %s lasts %s, and one process measures for %s at most: use --compress %.0f or more", path,
+			time.Duration(min(d, math.MaxInt64/2)).Round(time.Hour), longest,
+			math.Ceil(float64(span)/float64(longest)))
 	}
 	return max(time.Millisecond, time.Duration(d)), nil
 }
@@ -167,7 +178,9 @@ func readable(w load.Workload, trace *load.Trace) error {
 			found = found || len(synthetic.ObjectsOf(w.Objects, trace.Objects(i)).IndexedValues(index)) > 0
 		}
 		if !found {
-			return fmt.Errorf("group %s of workload %s reads the index %q, in which no object of the trace is: use another workload", g.Name, w.Name, index)
+			return fmt.Errorf(
+				"group %s of workload %s reads the index %q, in which no object of the trace is: use "+
+					"another workload", g.Name, w.Name, index)
 		}
 	}
 	return nil
@@ -179,7 +192,8 @@ var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 // a workload's may have is called unnamed.
 func nameOf(path string) string {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	return cmp.Or(strings.Trim(notInNames.ReplaceAllString(strings.ToLower(base), "-"), "-"), "unnamed")
+	return cmp.Or(strings.Trim(notInNames.ReplaceAllString(strings.ToLower(base), "-"), "-"),
+		"unnamed")
 }
 
 // checks gathers the checks of the forks, and compares the final states of the
@@ -194,7 +208,9 @@ func checks(run *record.Run) []record.CheckResult {
 				if !k.Passed {
 					k.Detail = c.WorkloadKey() + ": " + k.Detail
 				}
-				if i := slices.IndexFunc(out, func(o record.CheckResult) bool { return o.Name == k.Name }); i < 0 {
+				if i := slices.IndexFunc(out, func(o record.CheckResult) bool {
+					return o.Name == k.Name
+				}); i < 0 {
 					out = append(out, k)
 				} else if out[i].Passed { // of several that failed, the first is named
 					out[i] = k
@@ -209,7 +225,8 @@ func checks(run *record.Run) []record.CheckResult {
 func sameState(run *record.Run) []record.CheckResult {
 	var out []record.CheckResult
 	for _, w := range run.Workloads {
-		first, check := record.Fork{}, record.CheckResult{Name: w.Name + ": all end in the same state", Passed: true}
+		first, check := record.Fork{},
+			record.CheckResult{Name: w.Name + ": all end in the same state", Passed: true}
 		var impls []string
 		for _, f := range run.Forks {
 			if f.StateDigest == "" || f.Cell.WorkloadKey() != w.Key {
@@ -261,7 +278,8 @@ func sameTrace(s record.Settings) error {
 	case err != nil:
 		return fmt.Errorf("its trace cannot be read: %w: put it back", err)
 	case sum != s.TraceSum:
-		return fmt.Errorf("its trace %s has changed: put back the one that the run was begun with", s.Trace)
+		return fmt.Errorf("its trace %s has changed: put back the one that the run was begun with",
+			s.Trace)
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func Verify(e catalog.Entry, opts ...suite.Option) record.Implementation {
 		case suite.Pass:
 			im.CasesPassed++
 		case suite.Skip:
-			im.Skipped = append(im.Skipped, record.Waiver{Clause: r.Clause.ID + "/" + r.Case, Reason: r.Reason})
+			im.Skipped = append(im.Skipped,
+				record.Waiver{Clause: r.Clause.ID + "/" + r.Case, Reason: r.Reason})
 		}
 	}))
 	err := catalog.Verify(e, opts...)
@@ -67,7 +68,8 @@ func describe(e catalog.Entry) record.Implementation {
 // verifyAll verifies the entries, as many at once as there are processors, and returns those
 // that failed, which may not be measured. It prints the outcomes in the order of the entries.
 // All suites have one seed, because rapid is configured for the whole process.
-func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.Writer) (impls []record.Implementation, failed []catalog.Entry, err error) {
+func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool,
+	out io.Writer) (impls []record.Implementation, failed []catalog.Entry, err error) {
 	if skip {
 		for _, e := range entries {
 			impls = append(impls, describe(e))
@@ -102,7 +104,8 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 		case o = <-outcomes[i]:
 		}
 		if ctx.Err() != nil { // if there is an outcome, its suite may not have run to its end
-			return nil, nil, fmt.Errorf("%w while verifying; nothing was measured or written", ErrInterrupted)
+			return nil, nil, fmt.Errorf("%w while verifying; nothing was measured or written",
+				ErrInterrupted)
 		}
 		impls = append(impls, o.im)
 		PrintVerified(out, o.im, o.took, catalog.BriefEffort)
@@ -111,7 +114,8 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 		}
 	}
 	if len(failed) == len(entries) {
-		return nil, nil, errors.Join(ErrFailed, errors.New("no chosen implementation passed its conformance suite: there is nothing to measure"))
+		return nil, nil, errors.Join(ErrFailed,
+			errors.New("no chosen implementation passed its conformance suite: there is nothing to measure"))
 	}
 	return impls, failed, nil
 }
@@ -123,7 +127,9 @@ func PrintVerified(out io.Writer, im record.Implementation, took time.Duration, 
 	if im.Verified != record.VerifyPassed {
 		mark = "FAIL"
 	}
-	fmt.Fprintf(out, "%s %s/%s: %d cases passed, %d do not apply, %d clauses waived (%.1fs, seed %d)\n", mark, im.Component, im.Name, im.CasesPassed, len(im.Skipped), len(im.Waivers), took.Seconds(), im.Seed)
+	fmt.Fprintf(out, "%s %s/%s: %d cases passed, %d do not apply, %d clauses waived (%.1fs, seed "+
+		"%d)\n", mark, im.Component, im.Name, im.CasesPassed, len(im.Skipped), len(im.Waivers),
+		took.Seconds(), im.Seed)
 	for _, w := range im.Waivers {
 		fmt.Fprintf(out, "     waived %s: %s\n", w.Clause, w.Reason)
 	}
@@ -140,5 +146,6 @@ func programName() string { return strings.TrimSuffix(filepath.Base(os.Args[0]),
 
 // verifyAgain is the command that repeats a verification.
 func verifyAgain(im record.Implementation, effort float64) string {
-	return fmt.Sprintf("%s verify --component %s --impl %s --seed %d --effort %g", programName(), im.Component, im.Name, im.Seed, effort)
+	return fmt.Sprintf("%s verify --component %s --impl %s --seed %d --effort %g", programName(),
+		im.Component, im.Name, im.Seed, effort)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-const whyArrival = "a test in virtual time, where many items are due at one instant, would see another order at each run"
+const whyArrival = "a test in virtual time, where many items are due at one instant, would see " +
+	"another order at each run"
 
 // ordered runs a case on a structure that claims the order of arrival.
 func ordered(run func(t *suite.T, newHeap constructor)) func(*suite.T, constructor) {
@@ -45,7 +46,8 @@ func anyTie(t *suite.T, h contract.DelayHeap[string], rnd *rand.Rand, instants [
 			t.Fatalf("%q came out, but nothing waits", item)
 		}
 		if waiting[i][0] != item {
-			t.Fatalf("%q came out, but of the time %s %q was added first", item, show(instants[i]), waiting[i][0])
+			t.Fatalf("%q came out, but of the time %s %q was added first", item, show(instants[i]),
+				waiting[i][0])
 		}
 		waiting[i] = waiting[i][1:]
 		return true
@@ -79,57 +81,66 @@ func anyTie(t *suite.T, h contract.DelayHeap[string], rnd *rand.Rand, instants [
 }
 
 var arrivalCases = []suite.Case[constructor]{
-	{Clause: "DELAY-20", Name: "one-instant", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
-		for _, n := range []int{2, 3, 5, 17, 100, t.ScaleSize(5000)} {
-			h := newHeap()
-			for i := range n {
-				h.Add(fmt.Sprint(i), at(5))
+	{Clause: "DELAY-20", Name: "one-instant", Why: whyArrival,
+		Run: ordered(func(t *suite.T, newHeap constructor) {
+			for _, n := range []int{2, 3, 5, 17, 100, t.ScaleSize(5000)} {
+				h := newHeap()
+				for i := range n {
+					h.Add(fmt.Sprint(i), at(5))
+				}
+				for i := range n {
+					mustPop(t, h, at(6), fmt.Sprint(i))
+				}
 			}
-			for i := range n {
-				mustPop(t, h, at(6), fmt.Sprint(i))
+		})},
+	{Clause: "DELAY-20", Name: "few-instants", Why: whyArrival,
+		Run: ordered(func(t *suite.T, newHeap constructor) {
+			rnd := t.Rand()
+			for range t.Scale(10) {
+				var instants []time.Time
+				for range 1 + rnd.IntN(6) {
+					instants = append(instants, at(10*len(instants)+rnd.IntN(10)))
+				}
+				anyTie(t, newHeap(), rnd, instants)
 			}
-		}
-	})},
-	{Clause: "DELAY-20", Name: "few-instants", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
-		rnd := t.Rand()
-		for range t.Scale(10) {
-			var instants []time.Time
-			for range 1 + rnd.IntN(6) {
-				instants = append(instants, at(10*len(instants)+rnd.IntN(10)))
+		})},
+	{Clause: "DELAY-20", Name: "far-apart", Why: whyArrival,
+		Run: ordered(func(t *suite.T, newHeap constructor) {
+			anyTie(t, newHeap(), t.Rand(), []time.Time{at(0), at(1), at(90), at(60 * 24), at(60 * 24 * 400)})
+		})},
+	{Clause: "DELAY-20", Name: "before-and-after-a-look", Why: whyArrival,
+		Run: ordered(func(t *suite.T, newHeap constructor) {
+			// Next may arrange what waits. Each of some hundred ticks gets an item before and after.
+			h, tick := newHeap(), max(1, settingsOf(t).granularity)
+			for i := range 600 {
+				readyAt := at(5).Add(time.Duration(i) * tick)
+				h.Add("earlier", at(0))
+				h.Add("a", readyAt)
+				mustPop(t, h, at(1), "earlier")
+				h.Next()
+				h.Add("b", readyAt)
+				mustPop(t, h, at(20_000), "a")
+				mustPop(t, h, at(20_000), "b")
 			}
-			anyTie(t, newHeap(), rnd, instants)
-		}
-	})},
-	{Clause: "DELAY-20", Name: "far-apart", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
-		anyTie(t, newHeap(), t.Rand(), []time.Time{at(0), at(1), at(90), at(60 * 24), at(60 * 24 * 400)})
-	})},
-	{Clause: "DELAY-20", Name: "before-and-after-a-look", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
-		// Next may arrange what waits. Each of some hundred ticks gets an item before and after.
-		h, tick := newHeap(), max(1, settingsOf(t).granularity)
-		for i := range 600 {
-			readyAt := at(5).Add(time.Duration(i) * tick)
-			h.Add("earlier", at(0))
-			h.Add("a", readyAt)
-			mustPop(t, h, at(1), "earlier")
-			h.Next()
-			h.Add("b", readyAt)
-			mustPop(t, h, at(20_000), "a")
-			mustPop(t, h, at(20_000), "b")
-		}
-	})},
-	{Clause: "DELAY-20", Name: "beside-one-that-moves", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
-		for _, minute := range []int{0, 90, 1_000_000} {
-			h := newHeap()
-			h.Add("moves", at(minute+50))
-			h.Add("a", at(minute))
-			h.Add("moves", at(minute-50))
-			h.Add("b", at(minute))
-			for _, want := range []string{"moves", "a", "b"} {
-				mustPop(t, h, at(minute+60), want)
+		})},
+	{Clause: "DELAY-20", Name: "beside-one-that-moves", Why: whyArrival,
+		Run: ordered(func(t *suite.T, newHeap constructor) {
+			for _, minute := range []int{0, 90, 1_000_000} {
+				h := newHeap()
+				h.Add("moves", at(minute+50))
+				h.Add("a", at(minute))
+				h.Add("moves", at(minute-50))
+				h.Add("b", at(minute))
+				for _, want := range []string{"moves", "a", "b"} {
+					mustPop(t, h, at(minute+60), want)
+				}
 			}
-		}
-	})},
-	{Clause: "DELAY-20", Name: "beyond-64-bits", Why: "equal times that have no 64-bit value are equal too", Run: ordered(func(t *suite.T, newHeap constructor) {
-		anyTie(t, newHeap(), t.Rand(), []time.Time{at(0).AddDate(-900, 0, 0), at(0), at(0).AddDate(700, 0, 0), at(0).AddDate(800, 0, 0)})
-	})},
+		})},
+	{Clause: "DELAY-20", Name: "beyond-64-bits",
+		Why: "equal times that have no 64-bit value are equal too",
+		Run: ordered(func(t *suite.T, newHeap constructor) {
+			anyTie(t, newHeap(), t.Rand(),
+				[]time.Time{at(0).AddDate(-900, 0, 0), at(0), at(0).AddDate(700, 0, 0),
+					at(0).AddDate(800, 0, 0)})
+		})},
 }

@@ -23,15 +23,16 @@ const (
 )
 
 var coreCases = []suite.Case[constructor]{
-	{Clause: "DELAY-1", Name: "not-before-its-time", Why: whyEarly, Run: func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		h.Add("a", at(60))
-		for _, now := range []time.Time{{}, at(-60), at(0), at(59), at(60).Add(-1)} {
-			mustNotPop(t, h, now)
-		}
-		mustLen(t, h, 1)
-		mustPop(t, h, at(62), "a")
-	}},
+	{Clause: "DELAY-1", Name: "not-before-its-time", Why: whyEarly,
+		Run: func(t *suite.T, newHeap constructor) {
+			h := newHeap()
+			h.Add("a", at(60))
+			for _, now := range []time.Time{{}, at(-60), at(0), at(59), at(60).Add(-1)} {
+				mustNotPop(t, h, now)
+			}
+			mustLen(t, h, 1)
+			mustPop(t, h, at(62), "a")
+		}},
 	{Clause: "DELAY-1", Name: "among-many", Why: whyEarly, Run: func(t *suite.T, newHeap constructor) {
 		h, rnd := newHeap(), t.Rand()
 		n := t.ScaleSize(2000)
@@ -54,171 +55,192 @@ var coreCases = []suite.Case[constructor]{
 		}
 		mustLen(t, h, 0)
 	}},
-	{Clause: "DELAY-2", Name: "all-come-out-once", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
-		h, rnd := newHeap(), t.Rand()
-		n := t.ScaleSize(5000)
-		for i := range n {
-			h.Add(fmt.Sprint(i), at(rnd.IntN(1000)))
-		}
-		mustLen(t, h, n)
-		seen := map[string]bool{}
-		for _, p := range drain(t, h, at(0), n) {
-			if seen[p.item] {
-				t.Fatalf("%q came out twice", p.item)
+	{Clause: "DELAY-2", Name: "all-come-out-once", Why: whyLost,
+		Run: func(t *suite.T, newHeap constructor) {
+			h, rnd := newHeap(), t.Rand()
+			n := t.ScaleSize(5000)
+			for i := range n {
+				h.Add(fmt.Sprint(i), at(rnd.IntN(1000)))
 			}
-			seen[p.item] = true
-		}
-		if len(seen) != n {
-			t.Fatalf("%d of %d items came out", len(seen), n)
-		}
-	}},
+			mustLen(t, h, n)
+			seen := map[string]bool{}
+			for _, p := range drain(t, h, at(0), n) {
+				if seen[p.item] {
+					t.Fatalf("%q came out twice", p.item)
+				}
+				seen[p.item] = true
+			}
+			if len(seen) != n {
+				t.Fatalf("%d of %d items came out", len(seen), n)
+			}
+		}},
 	{Clause: "DELAY-2", Name: "any-history", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
 		t.Random(func(rt *rapid.T) { history(rt, newHeap(), false) })
 	}},
-	{Clause: "DELAY-3", Name: "later-time-changes-nothing", Why: "an event that postpones a retry lets a busy object starve", Run: func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		h.Add("a", at(10))
-		h.Add("a", at(100))
-		mustLen(t, h, 1)
-		mustPop(t, h, at(20), "a")
-		mustNotPop(t, h, at(1000))
-	}},
-	{Clause: "DELAY-3", Name: "earlier-time-wins", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
-		for pos := range 15 {
+	{Clause: "DELAY-3", Name: "later-time-changes-nothing",
+		Why: "an event that postpones a retry lets a busy object starve",
+		Run: func(t *suite.T, newHeap constructor) {
 			h := newHeap()
-			for i := range 15 {
-				h.Add(fmt.Sprint(i), at(100+10*i))
+			h.Add("a", at(10))
+			h.Add("a", at(100))
+			mustLen(t, h, 1)
+			mustPop(t, h, at(20), "a")
+			mustNotPop(t, h, at(1000))
+		}},
+	{Clause: "DELAY-3", Name: "earlier-time-wins", Why: whyLost,
+		Run: func(t *suite.T, newHeap constructor) {
+			for pos := range 15 {
+				h := newHeap()
+				for i := range 15 {
+					h.Add(fmt.Sprint(i), at(100+10*i))
+				}
+				moved := fmt.Sprint(pos)
+				h.Add(moved, at(10))
+				mustLen(t, h, 15)
+				mustPop(t, h, at(20), moved)
+				mustNotPop(t, h, at(20))
+				var rest []string
+				for _, p := range drain(t, h, at(20), 14) {
+					rest = append(rest, p.item)
+				}
+				if len(rest) != 14 || slices.Contains(rest, moved) {
+					t.Fatalf("after %q moved to the front and came out, the rest is %v", moved, rest)
+				}
 			}
-			moved := fmt.Sprint(pos)
-			h.Add(moved, at(10))
-			mustLen(t, h, 15)
-			mustPop(t, h, at(20), moved)
-			mustNotPop(t, h, at(20))
-			var rest []string
-			for _, p := range drain(t, h, at(20), 14) {
-				rest = append(rest, p.item)
-			}
-			if len(rest) != 14 || slices.Contains(rest, moved) {
-				t.Fatalf("after %q moved to the front and came out, the rest is %v", moved, rest)
-			}
-		}
-	}},
-	{Clause: "DELAY-4", Name: "follows-each-step", Why: "a queue's depth metric would drift", Run: func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		mustLen(t, h, 0)
-		for i := range 10 {
-			h.Add(fmt.Sprint(i), at(i))
-			mustLen(t, h, i+1)
-			h.Add(fmt.Sprint(i), at(i))
-			mustLen(t, h, i+1)
-		}
-		mustNotPop(t, h, at(-10))
-		mustLen(t, h, 10)
-		for i := range 10 {
-			if _, ok := h.PopReady(at(100)); !ok {
-				t.Fatalf("PopReady handed out %d of 10 items that are all ready", i)
-			}
-			mustLen(t, h, 9-i)
-		}
-	}},
-	{Clause: "DELAY-5", Name: "new-and-emptied", Why: "the owner would wake for nothing, or hand out an item that nobody added", Run: func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		for range 3 {
-			if next, ok := h.Next(); ok || !next.IsZero() {
-				t.Fatalf("nothing waits, yet Next() = %s, %v", show(next), ok)
-			}
-			if item, ok := h.PopReady(at(1 << 20)); ok || item != "" {
-				t.Fatalf("nothing waits, yet PopReady = %q, %v", item, ok)
-			}
+		}},
+	{Clause: "DELAY-4", Name: "follows-each-step", Why: "a queue's depth metric would drift",
+		Run: func(t *suite.T, newHeap constructor) {
+			h := newHeap()
 			mustLen(t, h, 0)
-			h.Add("a", at(1))
-			mustPop(t, h, at(5), "a")
-		}
-	}},
-	{Clause: "DELAY-5", Name: "zero-item", Why: "the zero value is an item like any other", Run: func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		h.Add("", at(1))
-		mustLen(t, h, 1)
-		mustPop(t, h, at(5), "")
-		mustNotPop(t, h, at(5))
-	}},
-	{Clause: "DELAY-6", Name: "waits-for-its-new-time", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		for round := range 5 {
-			h.Add("a", at(100*round+10))
-			h.Add("b", at(100*round+40))
-			mustNotPop(t, h, at(100*round+9))
-			mustPop(t, h, at(100*round+15), "a")
-			h.Add("a", at(100*round+80)) // later than the time that a had
-			mustNotPop(t, h, at(100*round+15))
-			mustPop(t, h, at(100*round+45), "b")
-			mustNotPop(t, h, at(100*round+45))
-			mustPop(t, h, at(100*round+85), "a")
-			mustLen(t, h, 0)
-		}
-	}},
-	{Clause: "DELAY-7", Name: "pop-at-next", Why: "the owner sleeps until Next: it would spin, or sleep for ever", Run: func(t *suite.T, newHeap constructor) {
-		h, rnd := newHeap(), t.Rand()
-		for i := range 300 {
-			h.Add(fmt.Sprint(i), at(0).Add(time.Duration(rnd.Int64N(int64(1000*time.Hour)))))
-		}
-		drain(t, h, at(0), 300)
-	}},
-	{Clause: "DELAY-8", Name: "far-and-near", Why: "a zero time or an overflowing difference must not wedge the queue", Run: func(t *suite.T, newHeap constructor) {
-		wall := time.Now().Round(0)
-		times := []time.Time{
-			{},
-			time.Unix(0, 0),
-			time.Date(1800, 1, 1, 0, 0, 0, 0, time.UTC),
-			wall,
-			time.Now().Add(time.Minute), // with a monotonic reading
-			wall.Add(10 * time.Minute),  // without
-			time.Now().Add(math.MaxInt64),
-			time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
-		}
-		h := newHeap()
-		readyAt := map[string]time.Time{}
-		for _, i := range t.Rand().Perm(len(times)) {
-			item := show(times[i]) + fmt.Sprint("#", i)
-			readyAt[item] = times[i]
-			h.Add(item, times[i])
-		}
-		out := drain(t, h, time.Time{}, len(times))
-		if len(out) != len(times) {
-			t.Fatalf("%d of %d items came out", len(out), len(times))
-		}
-		for _, p := range out {
-			if readyAt[p.item].After(p.now) {
-				t.Fatalf("%s came out at %s", p.item, show(p.now))
+			for i := range 10 {
+				h.Add(fmt.Sprint(i), at(i))
+				mustLen(t, h, i+1)
+				h.Add(fmt.Sprint(i), at(i))
+				mustLen(t, h, i+1)
 			}
-		}
-	}},
-	{Clause: "DELAY-9", Name: "popped-items-are-garbage", Why: "a controller that once held a million keys would keep them for ever", Run: func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		lettingGo(t, h, oneByOne(h))
-	}},
-	{Clause: "DELAY-9", Name: "while-others-wait", Why: "a queue that is never quite empty would keep every key it ever held", Run: func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		for i := range 16 {
-			h.Add(fmt.Sprint("stays", i), at(100000+i))
-		}
-		lettingGo(t, h, oneByOne(h))
-	}},
-	{Clause: "DELAY-9", Name: "added-again-for-an-earlier-time", Why: "a key that was put off and came at once would be kept until its former time", Run: func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		h.Add("stays", at(100000))
-		lettingGo(t, h, func(items []contract.Waiting[string]) {
-			for i, w := range items {
-				h.Add(w.Item, at(200000+i))
-				h.Add(w.Item, w.ReadyAt)
+			mustNotPop(t, h, at(-10))
+			mustLen(t, h, 10)
+			for i := range 10 {
+				if _, ok := h.PopReady(at(100)); !ok {
+					t.Fatalf("PopReady handed out %d of 10 items that are all ready", i)
+				}
+				mustLen(t, h, 9-i)
 			}
-		})
-	}},
-	{Clause: "DELAY-9", Name: "added-by-AddMany", Why: "a queue that takes items in by the batch would keep the keys of batches", Run: batched(func(t *suite.T, newHeap func() batchHeap) {
-		h := newHeap()
-		h.Add("stays", at(100000))
-		lettingGo(t, h, h.AddMany)
-	})},
+		}},
+	{Clause: "DELAY-5", Name: "new-and-emptied",
+		Why: "the owner would wake for nothing, or hand out an item that nobody added",
+		Run: func(t *suite.T, newHeap constructor) {
+			h := newHeap()
+			for range 3 {
+				if next, ok := h.Next(); ok || !next.IsZero() {
+					t.Fatalf("nothing waits, yet Next() = %s, %v", show(next), ok)
+				}
+				if item, ok := h.PopReady(at(1 << 20)); ok || item != "" {
+					t.Fatalf("nothing waits, yet PopReady = %q, %v", item, ok)
+				}
+				mustLen(t, h, 0)
+				h.Add("a", at(1))
+				mustPop(t, h, at(5), "a")
+			}
+		}},
+	{Clause: "DELAY-5", Name: "zero-item", Why: "the zero value is an item like any other",
+		Run: func(t *suite.T, newHeap constructor) {
+			h := newHeap()
+			h.Add("", at(1))
+			mustLen(t, h, 1)
+			mustPop(t, h, at(5), "")
+			mustNotPop(t, h, at(5))
+		}},
+	{Clause: "DELAY-6", Name: "waits-for-its-new-time", Why: whyLost,
+		Run: func(t *suite.T, newHeap constructor) {
+			h := newHeap()
+			for round := range 5 {
+				h.Add("a", at(100*round+10))
+				h.Add("b", at(100*round+40))
+				mustNotPop(t, h, at(100*round+9))
+				mustPop(t, h, at(100*round+15), "a")
+				h.Add("a", at(100*round+80)) // later than the time that a had
+				mustNotPop(t, h, at(100*round+15))
+				mustPop(t, h, at(100*round+45), "b")
+				mustNotPop(t, h, at(100*round+45))
+				mustPop(t, h, at(100*round+85), "a")
+				mustLen(t, h, 0)
+			}
+		}},
+	{Clause: "DELAY-7", Name: "pop-at-next",
+		Why: "the owner sleeps until Next: it would spin, or sleep for ever",
+		Run: func(t *suite.T, newHeap constructor) {
+			h, rnd := newHeap(), t.Rand()
+			for i := range 300 {
+				h.Add(fmt.Sprint(i), at(0).Add(time.Duration(rnd.Int64N(int64(1000*time.Hour)))))
+			}
+			drain(t, h, at(0), 300)
+		}},
+	{Clause: "DELAY-8", Name: "far-and-near",
+		Why: "a zero time or an overflowing difference must not wedge the queue",
+		Run: func(t *suite.T, newHeap constructor) {
+			wall := time.Now().Round(0)
+			times := []time.Time{
+				{},
+				time.Unix(0, 0),
+				time.Date(1800, 1, 1, 0, 0, 0, 0, time.UTC),
+				wall,
+				time.Now().Add(time.Minute), // with a monotonic reading
+				wall.Add(10 * time.Minute),  // without
+				time.Now().Add(math.MaxInt64),
+				time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
+			}
+			h := newHeap()
+			readyAt := map[string]time.Time{}
+			for _, i := range t.Rand().Perm(len(times)) {
+				item := show(times[i]) + fmt.Sprint("#", i)
+				readyAt[item] = times[i]
+				h.Add(item, times[i])
+			}
+			out := drain(t, h, time.Time{}, len(times))
+			if len(out) != len(times) {
+				t.Fatalf("%d of %d items came out", len(out), len(times))
+			}
+			for _, p := range out {
+				if readyAt[p.item].After(p.now) {
+					t.Fatalf("%s came out at %s", p.item, show(p.now))
+				}
+			}
+		}},
+	{Clause: "DELAY-9", Name: "popped-items-are-garbage",
+		Why: "a controller that once held a million keys would keep them for ever",
+		Run: func(t *suite.T, newHeap constructor) {
+			h := newHeap()
+			lettingGo(t, h, oneByOne(h))
+		}},
+	{Clause: "DELAY-9", Name: "while-others-wait",
+		Why: "a queue that is never quite empty would keep every key it ever held",
+		Run: func(t *suite.T, newHeap constructor) {
+			h := newHeap()
+			for i := range 16 {
+				h.Add(fmt.Sprint("stays", i), at(100000+i))
+			}
+			lettingGo(t, h, oneByOne(h))
+		}},
+	{Clause: "DELAY-9", Name: "added-again-for-an-earlier-time",
+		Why: "a key that was put off and came at once would be kept until its former time",
+		Run: func(t *suite.T, newHeap constructor) {
+			h := newHeap()
+			h.Add("stays", at(100000))
+			lettingGo(t, h, func(items []contract.Waiting[string]) {
+				for i, w := range items {
+					h.Add(w.Item, at(200000+i))
+					h.Add(w.Item, w.ReadyAt)
+				}
+			})
+		}},
+	{Clause: "DELAY-9", Name: "added-by-AddMany",
+		Why: "a queue that takes items in by the batch would keep the keys of batches",
+		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
+			h := newHeap()
+			h.Add("stays", at(100000))
+			lettingGo(t, h, h.AddMany)
+		})},
 }
 
 // lettingGo adds 64 items to h, pops them, and asserts that they are garbage then.

@@ -23,7 +23,8 @@ func batched(run func(t *suite.T, newHeap func() batchHeap)) func(*suite.T, cons
 }
 
 // having runs a case on a structure that is an H, for which it has the named method.
-func having[H contract.DelayHeap[string]](method string, run func(t *suite.T, newHeap func() H)) func(*suite.T, constructor) {
+func having[H contract.DelayHeap[string]](method string,
+	run func(t *suite.T, newHeap func() H)) func(*suite.T, constructor) {
 	return func(t *suite.T, newHeap constructor) {
 		h := newHeap()
 		if _, ok := h.(H); !ok {
@@ -37,108 +38,117 @@ func having[H contract.DelayHeap[string]](method string, run func(t *suite.T, ne
 var batchSizes = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 500}
 
 var manyCases = []suite.Case[constructor]{
-	{Clause: "DELAY-19", Name: "many-steps", Why: whyMany, Run: batched(func(t *suite.T, newHeap func() batchHeap) {
-		p := precision{known: true, granularity: settingsOf(t).granularity}
-		if _, inexact := t.Config().Waived["DELAY-11"]; inexact && p.granularity == 0 {
-			p = precision{}
-		}
-		h, model, rnd, now := newHeap(), pointerheap.New(), t.Rand(), at(0)
-		items := itemNames(longItems)
-		var batch, lent []contract.Waiting[string]
-		for range t.Scale(1000) {
-			// Few of them now and then, so that a batch has the same item again and again.
-			among := items[:1+rnd.IntN(len(items))>>rnd.IntN(8)]
-			batch = batch[:0]
-			for range batchSizes[rnd.IntN(len(batchSizes))] {
-				w := contract.Waiting[string]{Item: among[rnd.IntN(len(among))], ReadyAt: now.Add(anyDelay(rnd))}
-				batch = append(batch, w)
-				model.Add(w.Item, w.ReadyAt)
+	{Clause: "DELAY-19", Name: "many-steps", Why: whyMany,
+		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
+			p := precision{known: true, granularity: settingsOf(t).granularity}
+			if _, inexact := t.Config().Waived["DELAY-11"]; inexact && p.granularity == 0 {
+				p = precision{}
 			}
-			lent = append(lent[:0], batch...)
-			h.AddMany(lent)
-			if !slices.Equal(lent, batch) {
-				t.Fatalf("AddMany wrote to the slice of %d items that it was given", len(batch))
+			h, model, rnd, now := newHeap(), pointerheap.New(), t.Rand(), at(0)
+			items := itemNames(longItems)
+			var batch, lent []contract.Waiting[string]
+			for range t.Scale(1000) {
+				// Few of them now and then, so that a batch has the same item again and again.
+				among := items[:1+rnd.IntN(len(items))>>rnd.IntN(8)]
+				batch = batch[:0]
+				for range batchSizes[rnd.IntN(len(batchSizes))] {
+					w := contract.Waiting[string]{Item: among[rnd.IntN(len(among))],
+						ReadyAt: now.Add(anyDelay(rnd))}
+					batch = append(batch, w)
+					model.Add(w.Item, w.ReadyAt)
+				}
+				lent = append(lent[:0], batch...)
+				h.AddMany(lent)
+				if !slices.Equal(lent, batch) {
+					t.Fatalf("AddMany wrote to the slice of %d items that it was given", len(batch))
+				}
+				clear(lent) // it is the caller's again
+				mustLen(t, h, model.Len())
+				for range rnd.IntN(2 * len(batchSizes)) {
+					if !popBoth(t, h, model, now, p) {
+						break
+					}
+				}
+				now = now.Add(max(1, anyDelay(rnd)/64))
 			}
-			clear(lent) // it is the caller's again
-			mustLen(t, h, model.Len())
-			for range rnd.IntN(2 * len(batchSizes)) {
+			for model.Len() > 0 {
+				next, ok := h.Next()
+				if !ok {
+					t.Fatalf("Next says that nothing waits, but %d items do", model.Len())
+				}
+				if next.After(now) {
+					now = next
+				}
 				if !popBoth(t, h, model, now, p) {
-					break
+					t.Fatalf("Next gave %s, but PopReady(%s) hands out nothing", show(next), show(now))
 				}
 			}
-			now = now.Add(max(1, anyDelay(rnd)/64))
-		}
-		for model.Len() > 0 {
-			next, ok := h.Next()
-			if !ok {
-				t.Fatalf("Next says that nothing waits, but %d items do", model.Len())
-			}
-			if next.After(now) {
-				now = next
-			}
-			if !popBoth(t, h, model, now, p) {
-				t.Fatalf("Next gave %s, but PopReady(%s) hands out nothing", show(next), show(now))
-			}
-		}
-		mustLen(t, h, 0)
-	})},
-	{Clause: "DELAY-19", Name: "the-same-item", Why: "an item that is looked up before its neighbour is added waits twice", Run: batched(func(t *suite.T, newHeap func() batchHeap) {
-		for _, minutes := range [][]int{{10, 50, 90}, {90, 50, 10}, {50, 10, 90}, {50, 90, 10, 50}} {
-			for _, waits := range []bool{false, true} {
-				for _, before := range []int{0, 40} {
-					h := newHeap()
-					if waits {
-						h.Add("a", at(70))
+			mustLen(t, h, 0)
+		})},
+	{Clause: "DELAY-19", Name: "the-same-item",
+		Why: "an item that is looked up before its neighbour is added waits twice",
+		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
+			for _, minutes := range [][]int{{10, 50, 90}, {90, 50, 10}, {50, 10, 90}, {50, 90, 10, 50}} {
+				for _, waits := range []bool{false, true} {
+					for _, before := range []int{0, 40} {
+						h := newHeap()
+						if waits {
+							h.Add("a", at(70))
+						}
+						var batch []contract.Waiting[string]
+						for i := range before {
+							batch = append(batch, contract.Waiting[string]{Item: fmt.Sprint(i), ReadyAt: at(500)})
+						}
+						for _, m := range minutes {
+							batch = append(batch, contract.Waiting[string]{Item: "a", ReadyAt: at(m)})
+						}
+						h.AddMany(batch)
+						mustLen(t, h, 1+before)
+						mustNotPop(t, h, at(9))
+						mustPop(t, h, at(11), "a")
+						mustNotPop(t, h, at(499))
 					}
-					var batch []contract.Waiting[string]
-					for i := range before {
-						batch = append(batch, contract.Waiting[string]{Item: fmt.Sprint(i), ReadyAt: at(500)})
-					}
-					for _, m := range minutes {
-						batch = append(batch, contract.Waiting[string]{Item: "a", ReadyAt: at(m)})
+				}
+			}
+		})},
+	{Clause: "DELAY-19", Name: "all-come-out-once", Why: whyLost,
+		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
+			for _, size := range batchSizes {
+				h, n := newHeap(), 3*size
+				batch := make([]contract.Waiting[string], size)
+				for round := range 3 {
+					for i := range batch {
+						batch[i] = contract.Waiting[string]{Item: fmt.Sprint(round*size + i),
+							ReadyAt: at((i * 7919) % (size + 1))}
 					}
 					h.AddMany(batch)
-					mustLen(t, h, 1+before)
-					mustNotPop(t, h, at(9))
-					mustPop(t, h, at(11), "a")
-					mustNotPop(t, h, at(499))
+				}
+				mustLen(t, h, n)
+				seen := map[string]bool{}
+				for _, p := range drain(t, h, at(0), n) {
+					seen[p.item] = true
+				}
+				if len(seen) != n {
+					t.Fatalf("%d of %d items came out of batches of %d", len(seen), n, size)
 				}
 			}
-		}
-	})},
-	{Clause: "DELAY-19", Name: "all-come-out-once", Why: whyLost, Run: batched(func(t *suite.T, newHeap func() batchHeap) {
-		for _, size := range batchSizes {
-			h, n := newHeap(), 3*size
-			batch := make([]contract.Waiting[string], size)
-			for round := range 3 {
-				for i := range batch {
-					batch[i] = contract.Waiting[string]{Item: fmt.Sprint(round*size + i), ReadyAt: at((i * 7919) % (size + 1))}
+		})},
+	{Clause: "DELAY-19", Name: "far-times",
+		Why: "two times that look the same in 64-bit nanoseconds are not",
+		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
+			times := farTimes()
+			for i := range times {
+				for k := range times {
+					h := newHeap()
+					h.Add("a", times[i])
+					h.AddMany([]contract.Waiting[string]{{Item: "b", ReadyAt: times[0].AddDate(-1, 0, 0)},
+						{Item: "a", ReadyAt: times[k]}})
+					mustPop(t, h, times[0].AddDate(0, 0, -1), "b")
+					early := times[min(i, k)]
+					mustNotPop(t, h, early.Add(-1))
+					mustPop(t, h, early.Add(time.Minute), "a")
+					mustLen(t, h, 0)
 				}
-				h.AddMany(batch)
 			}
-			mustLen(t, h, n)
-			seen := map[string]bool{}
-			for _, p := range drain(t, h, at(0), n) {
-				seen[p.item] = true
-			}
-			if len(seen) != n {
-				t.Fatalf("%d of %d items came out of batches of %d", len(seen), n, size)
-			}
-		}
-	})},
-	{Clause: "DELAY-19", Name: "far-times", Why: "two times that look the same in 64-bit nanoseconds are not", Run: batched(func(t *suite.T, newHeap func() batchHeap) {
-		times := farTimes()
-		for i := range times {
-			for k := range times {
-				h := newHeap()
-				h.Add("a", times[i])
-				h.AddMany([]contract.Waiting[string]{{Item: "b", ReadyAt: times[0].AddDate(-1, 0, 0)}, {Item: "a", ReadyAt: times[k]}})
-				mustPop(t, h, times[0].AddDate(0, 0, -1), "b")
-				early := times[min(i, k)]
-				mustNotPop(t, h, early.Add(-1))
-				mustPop(t, h, early.Add(time.Minute), "a")
-				mustLen(t, h, 0)
-			}
-		}
-	})},
+		})},
 }

@@ -27,65 +27,82 @@ const (
 )
 
 var memoryCases = []suite.Case[constructor]{
-	{Clause: "DELAY-13", Name: "after-a-flood", Why: "one resync of everything makes the controller large for as long as it runs", Run: func(t *suite.T, newHeap constructor) {
-		mustForget(t, newHeap, soon, func(i, n int) time.Time { return at(0).Add(time.Duration(i*7919%n) * time.Millisecond) })
-	}},
-	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years", Why: "a time that has no 64-bit value is kept elsewhere, and must go with its item", Run: func(t *suite.T, newHeap constructor) {
-		mustForget(t, newHeap, soon, longAgo)
-	}},
-	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years-of-which-some-stay", Why: "a Go map that grew keeps its size for as long as one time of it waits", Run: func(t *suite.T, newHeap constructor) {
-		mustForget(t, newHeap, func(i int) time.Time { return at(0).AddDate(1000, 0, i) }, longAgo)
-	}},
-	{Clause: "DELAY-13", Name: "in-and-out", Why: "a queue that works for weeks fills the memory with what has come out", Run: func(t *suite.T, newHeap constructor) {
-		items := itemNames(passing)
-		suite.KeepsLess(t, keptAnyway+passing/2, few, passing, "%d items went in and out and 16 still wait", func(n int) contract.DelayHeap[string] {
-			h := newHeap()
-			for i := range 16 {
-				h.Add(fmt.Sprint("stays", i), at(1_000_000+i))
-			}
-			for i, item := range items[:n] {
-				if i%10_000 == 0 {
+	{Clause: "DELAY-13", Name: "after-a-flood",
+		Why: "one resync of everything makes the controller large for as long as it runs",
+		Run: func(t *suite.T, newHeap constructor) {
+			mustForget(t, newHeap, soon, func(i, n int) time.Time {
+				return at(0).Add(time.Duration(i*7919%n) * time.Millisecond)
+			})
+		}},
+	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years",
+		Why: "a time that has no 64-bit value is kept elsewhere, and must go with its item",
+		Run: func(t *suite.T, newHeap constructor) {
+			mustForget(t, newHeap, soon, longAgo)
+		}},
+	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years-of-which-some-stay",
+		Why: "a Go map that grew keeps its size for as long as one time of it waits",
+		Run: func(t *suite.T, newHeap constructor) {
+			mustForget(t, newHeap, func(i int) time.Time { return at(0).AddDate(1000, 0, i) }, longAgo)
+		}},
+	{Clause: "DELAY-13", Name: "in-and-out",
+		Why: "a queue that works for weeks fills the memory with what has come out",
+		Run: func(t *suite.T, newHeap constructor) {
+			items := itemNames(passing)
+			suite.KeepsLess(t, keptAnyway+passing/2, few, passing,
+				"%d items went in and out and 16 still wait", func(n int) contract.DelayHeap[string] {
+					h := newHeap()
+					for i := range 16 {
+						h.Add(fmt.Sprint("stays", i), at(1_000_000+i))
+					}
+					for i, item := range items[:n] {
+						if i%10_000 == 0 {
+							t.Progress()
+						}
+						h.Add(item, at(i/100))
+						mustPop(t, h, at(i/100+1), item)
+					}
+					mustLen(t, h, 16)
 					t.Progress()
-				}
-				h.Add(item, at(i/100))
-				mustPop(t, h, at(i/100+1), item)
-			}
-			mustLen(t, h, 16)
-			t.Progress()
-			return h
-		}, nil)
-	}},
-	{Clause: "DELAY-14", Name: "ever-earlier", Why: "objects that are busy and never reconciled would fill the memory", Run: func(t *suite.T, newHeap constructor) {
-		items, rounds := itemNames(heavyItems), max(100, t.Scale(300))
-		suite.KeepsLess(t, heavyItems*heavyItem, 1, rounds, fmt.Sprint(len(items))+" items were each added %d times", func(rounds int) contract.DelayHeap[string] {
-			h := newHeap()
-			for round := range rounds {
+					return h
+				}, nil)
+		}},
+	{Clause: "DELAY-14", Name: "ever-earlier",
+		Why: "objects that are busy and never reconciled would fill the memory",
+		Run: func(t *suite.T, newHeap constructor) {
+			items, rounds := itemNames(heavyItems), max(100, t.Scale(300))
+			suite.KeepsLess(t, heavyItems*heavyItem, 1, rounds,
+				fmt.Sprint(len(items))+" items were each added %d times",
+				func(rounds int) contract.DelayHeap[string] {
+					h := newHeap()
+					for round := range rounds {
+						t.Progress()
+						for i, item := range items {
+							h.Add(item, at(100_000-round).Add(time.Duration(i)*time.Second))
+						}
+					}
+					mustLen(t, h, len(items))
+					return h
+				}, nil)
+		}},
+	{Clause: "DELAY-14", Name: "ever-earlier-comes-out-once",
+		Why: "an entry that was left behind is an item that comes out again",
+		Run: func(t *suite.T, newHeap constructor) {
+			h, items := newHeap(), itemNames(100)
+			for round := range 50 {
 				t.Progress()
 				for i, item := range items {
-					h.Add(item, at(100_000-round).Add(time.Duration(i)*time.Second))
+					h.Add(item, at(10_000-100*round+i))
 				}
+				mustLen(t, h, len(items))
 			}
-			mustLen(t, h, len(items))
-			return h
-		}, nil)
-	}},
-	{Clause: "DELAY-14", Name: "ever-earlier-comes-out-once", Why: "an entry that was left behind is an item that comes out again", Run: func(t *suite.T, newHeap constructor) {
-		h, items := newHeap(), itemNames(100)
-		for round := range 50 {
-			t.Progress()
-			for i, item := range items {
-				h.Add(item, at(10_000-100*round+i))
+			seen := map[string]bool{}
+			for _, p := range drain(t, h, at(0), len(items)) {
+				if seen[p.item] {
+					t.Fatalf("%q came out twice", p.item)
+				}
+				seen[p.item] = true
 			}
-			mustLen(t, h, len(items))
-		}
-		seen := map[string]bool{}
-		for _, p := range drain(t, h, at(0), len(items)) {
-			if seen[p.item] {
-				t.Fatalf("%q came out twice", p.item)
-			}
-			seen[p.item] = true
-		}
-	}},
+		}},
 }
 
 // soon is when the 16 items that stay after a flood are ready.
@@ -96,26 +113,28 @@ func longAgo(i, n int) time.Time { return time.Date(1000, 1, 1, 0, 0, i*7919%n, 
 
 // mustForget adds 16 items for the times of stays and a flood for the times of readyAt, all
 // of them before at(1000), pops the flood, and asserts that little is kept.
-func mustForget(t *suite.T, newHeap constructor, stays func(i int) time.Time, readyAt func(i, n int) time.Time) {
+func mustForget(t *suite.T, newHeap constructor, stays func(i int) time.Time,
+	readyAt func(i, n int) time.Time) {
 	items := itemNames(max(leastFlood, t.ScaleSize(3*leastFlood)))
-	suite.KeepsLess(t, keptAnyway+keptPerItem*len(items), few, len(items), "%d items came out and 16 still wait", func(n int) contract.DelayHeap[string] {
-		h := newHeap()
-		for i := range 16 {
-			h.Add(fmt.Sprint("stays", i), stays(i))
-		}
-		for i, item := range items[:n] {
-			h.Add(item, readyAt(i, n))
-		}
-		t.Progress() // under the race detector the whole case takes seconds
-		for i := range n {
-			if _, ok := h.PopReady(at(1000)); !ok {
-				t.Fatalf("PopReady handed out %d of %d items that are all ready", i, n)
+	suite.KeepsLess(t, keptAnyway+keptPerItem*len(items), few, len(items),
+		"%d items came out and 16 still wait", func(n int) contract.DelayHeap[string] {
+			h := newHeap()
+			for i := range 16 {
+				h.Add(fmt.Sprint("stays", i), stays(i))
 			}
-		}
-		mustLen(t, h, 16)
-		t.Progress()
-		return h
-	}, nil)
+			for i, item := range items[:n] {
+				h.Add(item, readyAt(i, n))
+			}
+			t.Progress() // under the race detector the whole case takes seconds
+			for i := range n {
+				if _, ok := h.PopReady(at(1000)); !ok {
+					t.Fatalf("PopReady handed out %d of %d items that are all ready", i, n)
+				}
+			}
+			mustLen(t, h, 16)
+			t.Progress()
+			return h
+		}, nil)
 }
 
 func itemNames(n int) []string {

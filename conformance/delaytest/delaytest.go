@@ -73,7 +73,8 @@ func Granularity(g time.Duration) Option {
 // cells looked at. steps reads the count since the structure was made; bound is how many steps an
 // operation may take, on average over some ten thousand, while so many wait, such as
 // [LogSteps] of a number.
-func CountedWork(steps func(contract.DelayHeap[string]) uint64, bound func(waiting int) float64) Option {
+func CountedWork(steps func(contract.DelayHeap[string]) uint64,
+	bound func(waiting int) float64) Option {
 	return suite.Setting(func(s *settings) { s.steps, s.bound = steps, bound })
 }
 
@@ -85,7 +86,8 @@ func LogSteps(perDoubling float64) (bound func(waiting int) float64) {
 
 type constructor = func() contract.DelayHeap[string]
 
-var cases = slices.Concat(coreCases, extremeCases, exactCases, granularCases, memoryCases, workCases, manyCases, removeCases, arrivalCases)
+var cases = slices.Concat(coreCases, extremeCases, exactCases, granularCases, memoryCases,
+	workCases, manyCases, removeCases, arrivalCases)
 
 // Run tests newHeap's heaps, a subtest per case. newHeap is called for every
 // case and history; the heaps are used by one goroutine each.

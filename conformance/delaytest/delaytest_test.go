@@ -17,7 +17,9 @@ func TestOraclePasses(t *testing.T) { Run(t, newOracle) }
 
 func TestEveryClauseHasACase(t *testing.T) {
 	for _, clause := range contract.ClausesOf(contract.ComponentDelay) {
-		if !slices.ContainsFunc(cases, func(c suite.Case[constructor]) bool { return c.Clause == clause.ID }) {
+		if !slices.ContainsFunc(cases, func(c suite.Case[constructor]) bool {
+			return c.Clause == clause.ID
+		}) {
 			t.Errorf("%s has no case", clause)
 		}
 	}
@@ -46,7 +48,8 @@ func TestInexactTimeIsEnoughForARoundingHeap(t *testing.T) {
 }
 
 func TestWrongOptionsAreNamed(t *testing.T) {
-	if err := Check(newOracle, Waive("DELAY-99", "no such clause")); err == nil || !strings.Contains(err.Error(), "DELAY-99") {
+	if err := Check(newOracle, Waive("DELAY-99", "no such clause")); err == nil ||
+		!strings.Contains(err.Error(), "DELAY-99") {
 		t.Errorf("an unknown clause is waived without a word: %v", err)
 	}
 }
@@ -58,7 +61,8 @@ func TestGranularityTakesThePlaceOfExactTime(t *testing.T) {
 			ran[r.Clause.Capability] = true
 		}
 	})
-	if err := Check(newRounding, Granularity(time.Minute), observe, suite.WithEffort(0.3)); err != nil {
+	if err := Check(newRounding, Granularity(time.Minute), observe,
+		suite.WithEffort(0.3)); err != nil {
 		t.Error(err)
 	}
 	if !ran[contract.CapGranular] || ran[contract.CapExactTime] {
@@ -70,7 +74,8 @@ func TestGranularityTakesThePlaceOfExactTime(t *testing.T) {
 		}
 	}
 	for _, g := range []time.Duration{0, -1, time.Hour} {
-		if err := Check(newOracle, Granularity(g)); err == nil || !strings.Contains(err.Error(), g.String()) {
+		if err := Check(newOracle, Granularity(g)); err == nil ||
+			!strings.Contains(err.Error(), g.String()) {
 			t.Errorf("a granularity of %s is taken without a word: %v", g, err)
 		}
 	}
@@ -98,9 +103,13 @@ func (b *busy) PopReady(now time.Time) (string, bool) {
 }
 
 func TestCountedWork(t *testing.T) {
-	count := CountedWork(func(h contract.DelayHeap[string]) uint64 { return h.(*busy).steps }, LogSteps(1))
+	count := CountedWork(func(h contract.DelayHeap[string]) uint64 {
+		return h.(*busy).steps
+	}, LogSteps(1))
 	for each, sound := range map[uint64]bool{10: true, 1000: false} {
-		err := Check(func() contract.DelayHeap[string] { return &busy{newOracle(), 0, each} }, count, suite.Only("DELAY-15"))
+		err := Check(func() contract.DelayHeap[string] {
+			return &busy{newOracle(), 0, each}
+		}, count, suite.Only("DELAY-15"))
 		if (err == nil) != sound {
 			t.Errorf("with %d steps for an operation: %v", each, err)
 		}

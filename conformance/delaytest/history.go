@@ -36,7 +36,8 @@ func history(rt *rapid.T, h contract.DelayHeap[string], exact bool) {
 		case readyAt.After(now):
 			rt.Fatalf("%q came out at %s, its time is %s", item, show(now), show(readyAt))
 		case exact && readyAt.After(earliest()):
-			rt.Fatalf("%q with time %s came out before one with time %s", item, show(readyAt), show(earliest()))
+			rt.Fatalf("%q with time %s came out before one with time %s", item, show(readyAt),
+				show(earliest()))
 		}
 		delete(waiting, item)
 	}
@@ -54,7 +55,8 @@ func history(rt *rapid.T, h contract.DelayHeap[string], exact bool) {
 			if ok {
 				took(item, now)
 			} else if exact && len(waiting) > 0 && !earliest().After(now) {
-				rt.Fatalf("PopReady(%s) hands out nothing, but an item's time was %s", show(now), show(earliest()))
+				rt.Fatalf("PopReady(%s) hands out nothing, but an item's time was %s", show(now),
+					show(earliest()))
 			}
 		},
 		"advance": func(rt *rapid.T) {
@@ -137,7 +139,8 @@ func longHistory(t *suite.T, h contract.DelayHeap[string], p precision) {
 		next, ok := h.Next()
 		earliest, waits := model.Next()
 		if ok != waits || ok && p.known && !p.near(next, earliest) {
-			t.Fatalf("step %d: Next() = %s, %v; the earliest time waiting is %s, %v", step, show(next), ok, show(earliest), waits)
+			t.Fatalf("step %d: Next() = %s, %v; the earliest time waiting is %s, %v", step, show(next), ok,
+				show(earliest), waits)
 		}
 	}
 	for model.Len() > 0 {
@@ -213,7 +216,8 @@ func farHistory(t *suite.T, h contract.DelayHeap[string], p precision) {
 		next, ok := h.Next()
 		earliest, waits := model.Next()
 		if ok != waits || ok && p.known && !p.near(next, earliest) {
-			t.Fatalf("Next() = %s, %v; the earliest time waiting is %s, %v", show(next), ok, show(earliest), waits)
+			t.Fatalf("Next() = %s, %v; the earliest time waiting is %s, %v", show(next), ok, show(earliest),
+				waits)
 		}
 	}
 	end := far[len(far)-1].AddDate(1, 0, 0)
@@ -226,7 +230,8 @@ func farHistory(t *suite.T, h contract.DelayHeap[string], p precision) {
 }
 
 // popBoth takes an item out of h and of the model, if h hands one out.
-func popBoth(t *suite.T, h contract.DelayHeap[string], model *pointerheap.Heap, now time.Time, p precision) bool {
+func popBoth(t *suite.T, h contract.DelayHeap[string], model *pointerheap.Heap, now time.Time,
+	p precision) bool {
 	earliest, waits := model.Next()
 	item, ok := h.PopReady(now)
 	if !ok {
@@ -242,7 +247,8 @@ func popBoth(t *suite.T, h contract.DelayHeap[string], model *pointerheap.Heap, 
 	case w.ReadyAt.After(now):
 		t.Fatalf("%q came out at %s, its time is %s", item, show(now), show(w.ReadyAt))
 	case p.known && !p.near(w.ReadyAt, earliest):
-		t.Fatalf("%q with time %s came out before one with time %s", item, show(w.ReadyAt), show(earliest))
+		t.Fatalf("%q with time %s came out before one with time %s", item, show(w.ReadyAt),
+			show(earliest))
 	}
 	t.Progress()
 	heap.Remove(&model.Order, w.Index)

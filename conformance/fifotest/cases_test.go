@@ -28,7 +28,9 @@ func TestEveryClauseHasACase(t *testing.T) {
 
 func TestUnknownClassIsNamed(t *testing.T) {
 	t.Parallel()
-	if err := Check(nil, Class("sorted")); err == nil || !strings.Contains(err.Error(), `Class("sorted")`) || !strings.Contains(err.Error(), "coalescing") {
+	if err := Check(nil, Class("sorted")); err == nil ||
+		!strings.Contains(err.Error(), `Class("sorted")`) ||
+		!strings.Contains(err.Error(), "coalescing") {
 		t.Errorf("got %v, want the class and those that there are", err)
 	}
 }

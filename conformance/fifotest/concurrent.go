@@ -88,7 +88,8 @@ func (s *seen) add(deltas contract.Deltas, ordered bool) {
 		}
 		stream := fmt.Sprintf("%d %s", o.version/s.perProducer, o.key)
 		if last, ok := s.mu.last[stream]; ok && last >= o.version {
-			s.t.Errorf("event %d of a producer came after its event %d on the same key %s", o.version%s.perProducer, last%s.perProducer, o.key)
+			s.t.Errorf("event %d of a producer came after its event %d on the same key %s",
+				o.version%s.perProducer, last%s.perProducer, o.key)
 		}
 		s.mu.last[stream] = o.version
 	}
@@ -107,189 +108,204 @@ func (s *seen) complete(producers int) {
 const producers = 8
 
 var concurrentCases = fifoCases{
-	check("FIFO-20", "many-producers", "an event is lost when two informers share a FIFO, or when a relist meets a watch", func(t *suite.T, construct newFIFO) {
-		n := t.Scale(500)
-		b := setUp(t, construct, nil)
-		s := newSeen(t, n)
-		consumed := consume(t, b.f, func(deltas contract.Deltas) { s.add(deltas, true) })
-		produce(t, producers, func(p int) {
-			for i := range n {
-				o := obj(fmt.Sprintf("k%d", i%7), p*n+i)
-				var err error
-				if i%3 == 0 {
-					err = b.f.Add(o)
-				} else {
-					err = b.f.Update(o)
-				}
-				if err != nil {
-					t.Errorf("queueing %v: %v", o, err)
-				}
-				if i%64 == 0 {
-					b.f.HasSynced()
-				}
-			}
-		})
-		b.f.Close()
-		await(t, consumed, "the consumer does not return though the FIFO is closed")
-		s.complete(producers)
-	}),
-	check("FIFO-21", "each-waiting-pop-gets-one", "one of two workers sleeps while work waits", func(t *suite.T, construct newFIFO) {
-		const waiters = 4
-		for round := range t.Scale(60) {
+	check("FIFO-20", "many-producers",
+		"an event is lost when two informers share a FIFO, or when a relist meets a watch",
+		func(t *suite.T, construct newFIFO) {
+			n := t.Scale(500)
 			b := setUp(t, construct, nil)
-			waiting := make([]<-chan popped, waiters)
-			for i := range waiting {
-				waiting[i] = start(t, func() popped { return popOnce(b.f, nil) })
-			}
-			for range round % 8 {
-				runtime.Gosched()
-			}
-			objs := make([]any, waiters)
-			for i := range objs {
-				objs[i] = obj(fmt.Sprintf("k%d", i), i)
-			}
-			if b.class != contract.InOrderAtomic && round%2 == 0 {
-				b.replace(objs...)
-			} else {
-				b.add(objs...)
-			}
-			got := map[string]bool{}
-			for _, w := range waiting {
-				p := await(t, w, "a Pop still waits though as many events came as Pops wait")
-				got[render(p.deltas)] = true
-			}
-			if len(got) != waiters {
-				t.Fatalf("%d Pops gave %d different events", waiters, len(got))
-			}
-		}
-	}),
-	unlocked(check("FIFO-21", "both-at-once", "one of two workers sleeps while the other's slow handler keeps work waiting", func(t *suite.T, construct newFIFO) {
-		rnd := t.Rand()
-		for round := range t.Scale(300) {
-			b := setUp(t, construct, nil)
-			var inside atomic.Int32
-			both := make(chan struct{})
-			waiting := make([]<-chan popped, 2)
-			for i := range waiting {
-				waiting[i] = start(t, func() popped {
-					return popOnce(b.f, func(any, bool) error {
-						if inside.Add(1) == 2 {
-							close(both)
-						}
-						select {
-						case <-both:
-						case <-t.Stalled():
-						}
-						return nil
-					})
-				})
-			}
-			for range round % 8 {
-				runtime.Gosched()
-			}
-			for i := range rnd.IntN(3000) { // the first Pop takes some or all of them, while they come
-				b.update(obj("a", i))
-			}
-			b.update(obj("a", 1000), obj("b", 0))
-			for _, w := range waiting {
-				await(t, w, "a Pop still waits though something waits for it; the process of each of two Pops waits for the other's")
-			}
-		}
-	})),
-	check("FIFO-21", "many-consumers", "an event is handled by two workers, or by none", func(t *suite.T, construct newFIFO) {
-		n := t.Scale(300)
-		b := setUp(t, construct, nil)
-		s := newSeen(t, n)
-		var consumers []<-chan struct{}
-		for range 3 {
-			consumers = append(consumers, consume(t, b.f, func(deltas contract.Deltas) { s.add(deltas, false) }))
-		}
-		produce(t, producers, func(p int) {
-			for i := range n {
-				if err := b.f.Update(obj(fmt.Sprintf("k%d", i%7), p*n+i)); err != nil {
-					t.Errorf("Update: %v", err)
-				}
-			}
-		})
-		b.f.Close()
-		for _, consumed := range consumers {
-			await(t, consumed, "a consumer does not return though the FIFO is closed")
-		}
-		s.complete(producers)
-	}),
-	check("FIFO-22", "state-of-the-source", "the cache differs from the cluster for ever", func(t *suite.T, construct newFIFO) {
-		for round := range t.Scale(5) {
-			store, source := known(), newSource(t, round)
-			b := setUp(t, construct, store)
-			consumed := consume(t, b.f, store.apply)
-			produce(t, 2, func(p int) {
-				if p == 0 {
-					source.reflect(b.f)
-					return
-				}
-				for range 50 {
-					if err := b.f.Resync(); err != nil {
-						t.Errorf("Resync: %v", err)
+			s := newSeen(t, n)
+			consumed := consume(t, b.f, func(deltas contract.Deltas) { s.add(deltas, true) })
+			produce(t, producers, func(p int) {
+				for i := range n {
+					o := obj(fmt.Sprintf("k%d", i%7), p*n+i)
+					var err error
+					if i%3 == 0 {
+						err = b.f.Add(o)
+					} else {
+						err = b.f.Update(o)
 					}
-					for range 10 {
-						runtime.Gosched()
+					if err != nil {
+						t.Errorf("queueing %v: %v", o, err)
+					}
+					if i%64 == 0 {
+						b.f.HasSynced()
 					}
 				}
 			})
 			b.f.Close()
 			await(t, consumed, "the consumer does not return though the FIFO is closed")
-			if got, want := store.String(), source.state.String(); got != want {
-				t.Fatalf("the consumer's store ends with\n\t%s\nand the source with\n\t%s", got, want)
-			}
-		}
-	}),
-	byEachPopper("FIFO-23", "calls-during-process", "the store is read by a relist while the consumer writes it, and deletions are missed", func(t *suite.T, construct newFIFO, by popper) {
-		objs := by.objects()
-		for name, call := range map[string]func(f contract.FIFO) error{
-			"Delete":  func(f contract.FIFO) error { return f.Delete(objs[0]) },
-			"Replace": func(f contract.FIFO) error { return f.Replace(nil, "7") },
-			"Resync":  func(f contract.FIFO) error { return f.Resync() },
-		} {
-			for range t.Scale(5) {
-				store, consulted := watchedStore(t, objs...)
-				b := by.setUp(t, construct, store)
-				b.add(listOf(objs)...)
-				var called <-chan error
-				b.take(func(any, bool) error {
-					// The call may wait for process, so process leaves it time and does not wait for it.
-					called = start(t, func() error { return call(b.f) })
-					consulted.inProcess.Store(true)
-					for range 200 {
-						runtime.Gosched()
-					}
-					consulted.inProcess.Store(false)
-					return nil
-				})
-				b.must(await(t, called, name+" does not return"))
-				consulted.check(name)
-			}
-		}
-	}),
-	check("FIFO-23", "calls-at-any-time", "the store is read by a relist while the consumer writes it, and deletions are missed", func(t *suite.T, construct newFIFO) {
-		store, consulted := watchedStore(t, obj("a", 1), obj("b", 2))
-		b := setUp(t, construct, store)
-		consumed := consume(t, b.f, func(contract.Deltas) {
-			consulted.inProcess.Store(true)
-			runtime.Gosched()
-			consulted.inProcess.Store(false)
-		})
-		produce(t, 2, func(p int) {
-			for i := range t.Scale(200) {
-				o := obj("a", i)
-				if err := errors.Join(b.f.Update(o), b.f.Delete(o), b.f.Replace([]any{o}, "7"), b.f.Resync()); err != nil {
-					t.Errorf("producer %d: %v", p, err)
+			s.complete(producers)
+		}),
+	check("FIFO-21", "each-waiting-pop-gets-one", "one of two workers sleeps while work waits",
+		func(t *suite.T, construct newFIFO) {
+			const waiters = 4
+			for round := range t.Scale(60) {
+				b := setUp(t, construct, nil)
+				waiting := make([]<-chan popped, waiters)
+				for i := range waiting {
+					waiting[i] = start(t, func() popped { return popOnce(b.f, nil) })
+				}
+				for range round % 8 {
+					runtime.Gosched()
+				}
+				objs := make([]any, waiters)
+				for i := range objs {
+					objs[i] = obj(fmt.Sprintf("k%d", i), i)
+				}
+				if b.class != contract.InOrderAtomic && round%2 == 0 {
+					b.replace(objs...)
+				} else {
+					b.add(objs...)
+				}
+				got := map[string]bool{}
+				for _, w := range waiting {
+					p := await(t, w, "a Pop still waits though as many events came as Pops wait")
+					got[render(p.deltas)] = true
+				}
+				if len(got) != waiters {
+					t.Fatalf("%d Pops gave %d different events", waiters, len(got))
 				}
 			}
-		})
-		b.f.Close()
-		await(t, consumed, "the consumer does not return though the FIFO is closed")
-		consulted.check("a producer")
-	}),
+		}),
+	unlocked(check("FIFO-21", "both-at-once",
+		"one of two workers sleeps while the other's slow handler keeps work waiting",
+		func(t *suite.T, construct newFIFO) {
+			rnd := t.Rand()
+			for round := range t.Scale(300) {
+				b := setUp(t, construct, nil)
+				var inside atomic.Int32
+				both := make(chan struct{})
+				waiting := make([]<-chan popped, 2)
+				for i := range waiting {
+					waiting[i] = start(t, func() popped {
+						return popOnce(b.f, func(any, bool) error {
+							if inside.Add(1) == 2 {
+								close(both)
+							}
+							select {
+							case <-both:
+							case <-t.Stalled():
+							}
+							return nil
+						})
+					})
+				}
+				for range round % 8 {
+					runtime.Gosched()
+				}
+				for i := range rnd.IntN(3000) { // the first Pop takes some or all of them, while they come
+					b.update(obj("a", i))
+				}
+				b.update(obj("a", 1000), obj("b", 0))
+				for _, w := range waiting {
+					await(t, w, "a Pop still waits though something waits for it; the process of each of two "+
+						"Pops waits for the other's")
+				}
+			}
+		})),
+	check("FIFO-21", "many-consumers", "an event is handled by two workers, or by none",
+		func(t *suite.T, construct newFIFO) {
+			n := t.Scale(300)
+			b := setUp(t, construct, nil)
+			s := newSeen(t, n)
+			var consumers []<-chan struct{}
+			for range 3 {
+				consumers = append(consumers, consume(t, b.f, func(deltas contract.Deltas) {
+					s.add(deltas, false)
+				}))
+			}
+			produce(t, producers, func(p int) {
+				for i := range n {
+					if err := b.f.Update(obj(fmt.Sprintf("k%d", i%7), p*n+i)); err != nil {
+						t.Errorf("Update: %v", err)
+					}
+				}
+			})
+			b.f.Close()
+			for _, consumed := range consumers {
+				await(t, consumed, "a consumer does not return though the FIFO is closed")
+			}
+			s.complete(producers)
+		}),
+	check("FIFO-22", "state-of-the-source", "the cache differs from the cluster for ever",
+		func(t *suite.T, construct newFIFO) {
+			for round := range t.Scale(5) {
+				store, source := known(), newSource(t, round)
+				b := setUp(t, construct, store)
+				consumed := consume(t, b.f, store.apply)
+				produce(t, 2, func(p int) {
+					if p == 0 {
+						source.reflect(b.f)
+						return
+					}
+					for range 50 {
+						if err := b.f.Resync(); err != nil {
+							t.Errorf("Resync: %v", err)
+						}
+						for range 10 {
+							runtime.Gosched()
+						}
+					}
+				})
+				b.f.Close()
+				await(t, consumed, "the consumer does not return though the FIFO is closed")
+				if got, want := store.String(), source.state.String(); got != want {
+					t.Fatalf("the consumer's store ends with\n\t%s\nand the source with\n\t%s", got, want)
+				}
+			}
+		}),
+	byEachPopper("FIFO-23", "calls-during-process",
+		"the store is read by a relist while the consumer writes it, and deletions are missed",
+		func(t *suite.T, construct newFIFO, by popper) {
+			objs := by.objects()
+			for name, call := range map[string]func(f contract.FIFO) error{
+				"Delete":  func(f contract.FIFO) error { return f.Delete(objs[0]) },
+				"Replace": func(f contract.FIFO) error { return f.Replace(nil, "7") },
+				"Resync":  func(f contract.FIFO) error { return f.Resync() },
+			} {
+				for range t.Scale(5) {
+					store, consulted := watchedStore(t, objs...)
+					b := by.setUp(t, construct, store)
+					b.add(listOf(objs)...)
+					var called <-chan error
+					b.take(func(any, bool) error {
+						// The call may wait for process, so process leaves it time and does not wait for it.
+						called = start(t, func() error { return call(b.f) })
+						consulted.inProcess.Store(true)
+						for range 200 {
+							runtime.Gosched()
+						}
+						consulted.inProcess.Store(false)
+						return nil
+					})
+					b.must(await(t, called, name+" does not return"))
+					consulted.check(name)
+				}
+			}
+		}),
+	check("FIFO-23", "calls-at-any-time",
+		"the store is read by a relist while the consumer writes it, and deletions are missed",
+		func(t *suite.T, construct newFIFO) {
+			store, consulted := watchedStore(t, obj("a", 1), obj("b", 2))
+			b := setUp(t, construct, store)
+			consumed := consume(t, b.f, func(contract.Deltas) {
+				consulted.inProcess.Store(true)
+				runtime.Gosched()
+				consulted.inProcess.Store(false)
+			})
+			produce(t, 2, func(p int) {
+				for i := range t.Scale(200) {
+					o := obj("a", i)
+					if err := errors.Join(b.f.Update(o), b.f.Delete(o), b.f.Replace([]any{o}, "7"),
+						b.f.Resync()); err != nil {
+						t.Errorf("producer %d: %v", p, err)
+					}
+				}
+			})
+			b.f.Close()
+			await(t, consumed, "the consumer does not return though the FIFO is closed")
+			consulted.check("a producer")
+		}),
 }
 
 // consulted counts the look-ups in the consumer's store that the FIFO must not make.

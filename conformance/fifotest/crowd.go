@@ -13,7 +13,8 @@ import (
 )
 
 // consumeBatches is consume with PopBatch.
-func consumeBatches(t *suite.T, f contract.BatchPopper, process func(contract.Deltas)) <-chan struct{} {
+func consumeBatches(t *suite.T, f contract.BatchPopper,
+	process func(contract.Deltas)) <-chan struct{} {
 	return start(t, func() struct{} {
 		for {
 			err := f.PopBatch(func(deltas []contract.Delta, _ bool) error {
@@ -58,59 +59,68 @@ func crowd(t *suite.T, b *fixture, consume func(process func(contract.Deltas)) <
 }
 
 var crowdCases = fifoCases{
-	check("FIFO-20", "hundred-producers", "an event is lost when a whole cluster changes at once", func(t *suite.T, construct newFIFO) {
-		b := setUp(t, construct, nil)
-		crowd(t, b, func(process func(contract.Deltas)) <-chan struct{} { return consume(t, b.f, process) })
-	}),
-	check("FIFO-20", "hundred-producers-in-batches", "an event is lost when a whole cluster changes at once", func(t *suite.T, construct newFIFO) {
-		b := setUp(t, construct, nil)
-		popper, ok := b.f.(contract.BatchPopper)
-		if !ok {
-			t.Skipf("%T has no PopBatch", b.f)
-		}
-		crowd(t, b, func(process func(contract.Deltas)) <-chan struct{} { return consumeBatches(t, popper, process) })
-	}),
-	check("FIFO-17", "watched-in-a-crowd", "a controller starts on half a cache because others were busy meanwhile", func(t *suite.T, construct newFIFO) {
-		for range t.Scale(3) {
+	check("FIFO-20", "hundred-producers", "an event is lost when a whole cluster changes at once",
+		func(t *suite.T, construct newFIFO) {
 			b := setUp(t, construct, nil)
-			const n = 50
-			var list []any
-			for i := range n {
-				list = append(list, obj(fmt.Sprintf("i%d", i), i))
+			crowd(t, b, func(process func(contract.Deltas)) <-chan struct{} {
+				return consume(t, b.f, process)
+			})
+		}),
+	check("FIFO-20", "hundred-producers-in-batches",
+		"an event is lost when a whole cluster changes at once", func(t *suite.T, construct newFIFO) {
+			b := setUp(t, construct, nil)
+			popper, ok := b.f.(contract.BatchPopper)
+			if !ok {
+				t.Skipf("%T has no PopBatch", b.f)
 			}
-			b.replace(list...)
-			var processed atomic.Int64 // objects of the list
-			var stop atomic.Bool
-			t.Cleanup(func() { stop.Store(true) })
-			watched := start(t, func() (early int64) {
-				for !b.f.HasSynced() && !stop.Load() {
-					runtime.Gosched()
-				}
-				return n - processed.Load()
+			crowd(t, b, func(process func(contract.Deltas)) <-chan struct{} {
+				return consumeBatches(t, popper, process)
 			})
-			consumed := consume(t, b.f, func(deltas contract.Deltas) {
-				runtime.Gosched()
-				for _, d := range deltas {
-					switch d.Type {
-					case contract.Replaced:
-						processed.Add(1)
-					case contract.ReplacedAll:
-						processed.Add(n)
-					}
-				}
-			})
-			produce(t, 4, func(p int) {
+		}),
+	check("FIFO-17", "watched-in-a-crowd",
+		"a controller starts on half a cache because others were busy meanwhile",
+		func(t *suite.T, construct newFIFO) {
+			for range t.Scale(3) {
+				b := setUp(t, construct, nil)
+				const n = 50
+				var list []any
 				for i := range n {
-					if err := b.f.Update(obj(fmt.Sprintf("k%d", i), n+p*n+i)); err != nil {
-						t.Errorf("Update: %v", err)
-					}
+					list = append(list, obj(fmt.Sprintf("i%d", i), i))
 				}
-			})
-			if left := await(t, watched, "HasSynced does not become true though the consumer goes on"); left > 0 {
-				t.Errorf("HasSynced was true while %d of %d of the initial list were not processed", left, n)
+				b.replace(list...)
+				var processed atomic.Int64 // objects of the list
+				var stop atomic.Bool
+				t.Cleanup(func() { stop.Store(true) })
+				watched := start(t, func() (early int64) {
+					for !b.f.HasSynced() && !stop.Load() {
+						runtime.Gosched()
+					}
+					return n - processed.Load()
+				})
+				consumed := consume(t, b.f, func(deltas contract.Deltas) {
+					runtime.Gosched()
+					for _, d := range deltas {
+						switch d.Type {
+						case contract.Replaced:
+							processed.Add(1)
+						case contract.ReplacedAll:
+							processed.Add(n)
+						}
+					}
+				})
+				produce(t, 4, func(p int) {
+					for i := range n {
+						if err := b.f.Update(obj(fmt.Sprintf("k%d", i), n+p*n+i)); err != nil {
+							t.Errorf("Update: %v", err)
+						}
+					}
+				})
+				if left := await(t, watched,
+					"HasSynced does not become true though the consumer goes on"); left > 0 {
+					t.Errorf("HasSynced was true while %d of %d of the initial list were not processed", left, n)
+				}
+				b.f.Close()
+				await(t, consumed, "the consumer does not return though the FIFO is closed")
 			}
-			b.f.Close()
-			await(t, consumed, "the consumer does not return though the FIFO is closed")
-		}
-	}),
+		}),
 }

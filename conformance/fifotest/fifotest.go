@@ -59,7 +59,8 @@ func Unlocked() Option {
 
 // NewTransforming sets the constructor of the same FIFO with a transformer. Without it the
 // clauses of contract.CapTransform are skipped.
-func NewTransforming(construct func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO) Option {
+func NewTransforming(
+	construct func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO) Option {
 	return suite.Setting(func(s *settings) { s.newTransforming = construct })
 }
 
@@ -91,5 +92,6 @@ func check(clause, name, why string, run func(t *suite.T, construct newFIFO)) fi
 
 func cases() fifoCases {
 	return slices.Concat(coreCases, keyCases, initialCases, coalescingCases, relistCases,
-		inOrderCases, batchCases, keyedCases, transformCases, historyCases, concurrentCases, crowdCases, inFlightCases, memoryCases)
+		inOrderCases, batchCases, keyedCases, transformCases, historyCases, concurrentCases, crowdCases,
+		inFlightCases, memoryCases)
 }

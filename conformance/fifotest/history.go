@@ -18,49 +18,58 @@ import (
 )
 
 var historyCases = fifoCases{
-	check("FIFO-25", "random-history", "some order of events leaves a cache that differs from the cluster", func(t *suite.T, construct newFIFO) {
-		t.Random(func(r *rapid.T) {
-			left := rapid.IntRange(1, 60).Draw(r, "steps")
-			h := history{
-				fatalf: r.Fatalf,
-				choose: func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(r, what) },
-				more:   func() bool { left--; return left >= 0 },
-			}
-			h.watch = func(pop func()) {
-				// A hang ends the case at once: to shrink it would take hours.
-				await(t, start(t, func() bool { pop(); return true }),
-					lazy(func() string { return "Pop does not return after\n" + h.String() }))
-			}
-			h.run(construct, classOf(t.Config()))
-		})
-	}),
-	check("FIFO-25", "many-keys", "some order of events leaves a cache of many objects that differs from the cluster", func(t *suite.T, construct newFIFO) {
-		rnd := t.Rand()
-		for known := range knownChoices {
-			h := history{fatalf: t.Fatalf, choose: func(n int, _ string) int { return rnd.IntN(n) }}
-			h.watch = func(pop func()) {
-				await(t, start(t, func() bool { pop(); return true }), "Pop does not return although something waits")
-			}
-			h.begin(construct, classOf(t.Config()), known)
-			t.Cleanup(h.f.Close)
-			for _, phase := range []struct{ keys, fill, steps int }{{12, 0, 200}, {60, 30, 400}, {300, 200, 400}, {40000, 1100, 10}, {12, 0, 100}} {
-				h.keys = phase.keys
-				for range phase.fill {
-					h.event("Update", contract.Updated, h.f.Update, h.object())
+	check("FIFO-25", "random-history",
+		"some order of events leaves a cache that differs from the cluster",
+		func(t *suite.T, construct newFIFO) {
+			t.Random(func(r *rapid.T) {
+				left := rapid.IntRange(1, 60).Draw(r, "steps")
+				h := history{
+					fatalf: r.Fatalf,
+					choose: func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(r, what) },
+					more:   func() bool { left--; return left >= 0 },
 				}
-				for range t.Scale(phase.steps) {
-					h.step()
-					h.compareSynced()
-					h.compareKey(h.key())
+				h.watch = func(pop func()) {
+					// A hang ends the case at once: to shrink it would take hours.
+					await(t, start(t, func() bool { pop(); return true }),
+						lazy(func() string { return "Pop does not return after\n" + h.String() }))
 				}
-				h.compareWaiting()
-				for len(h.m.Waiting) > 0 { // to the last, where a FIFO may give memory back
-					h.popOne(nil)
+				h.run(construct, classOf(t.Config()))
+			})
+		}),
+	check("FIFO-25", "many-keys",
+		"some order of events leaves a cache of many objects that differs from the cluster",
+		func(t *suite.T, construct newFIFO) {
+			rnd := t.Rand()
+			for known := range knownChoices {
+				h := history{fatalf: t.Fatalf, choose: func(n int, _ string) int { return rnd.IntN(n) }}
+				h.watch = func(pop func()) {
+					await(t, start(t, func() bool {
+						pop()
+						return true
+					}), "Pop does not return although something waits")
 				}
+				h.begin(construct, classOf(t.Config()), known)
+				t.Cleanup(h.f.Close)
+				for _, phase := range []struct {
+					keys, fill, steps int
+				}{{12, 0, 200}, {60, 30, 400}, {300, 200, 400}, {40000, 1100, 10}, {12, 0, 100}} {
+					h.keys = phase.keys
+					for range phase.fill {
+						h.event("Update", contract.Updated, h.f.Update, h.object())
+					}
+					for range t.Scale(phase.steps) {
+						h.step()
+						h.compareSynced()
+						h.compareKey(h.key())
+					}
+					h.compareWaiting()
+					for len(h.m.Waiting) > 0 { // to the last, where a FIFO may give memory back
+						h.popOne(nil)
+					}
+				}
+				h.end()
 			}
-			h.end()
-		}
-	}),
+		}),
 }
 
 // Fuzz makes a fuzz target of the random histories: each byte of the input is a
@@ -72,11 +81,15 @@ func Fuzz(f *testing.F, newFIFO func(contract.FIFOConfig) contract.FIFO, opts ..
 		f.Fatal(err)
 	}
 	for _, seed := range []string{
-		"\x00\x00\x00\x00\x01\x01\x00\x06\x00",                                 // add, add, update, pop
-		"\x02\x00\x00\x02\x00\x03\x00\x00\x00\x06\x00\x06\x00",                 // add, delete, tombstone, pop, pop
-		"\x01\x04\x03\x00\x01\x02\x05\x06\x00\x06\x00\x05\x06\x00",             // replace, resync, pops, resync
-		"\x02\x04\x02\x00\x00\x04\x01\x01\x06\x00\x04\x00\x06\x00\x06\x00\x05", // relists with pops between
-		"\x00\x00\x00\x07\x00\x02\x00\x08\x06\x00\x06\x00",                     // add, requeue, delete, put back, pops
+		"\x00\x00\x00\x00\x01\x01\x00\x06\x00", // add, add, update, pop
+		// add, delete, tombstone, pop, pop
+		"\x02\x00\x00\x02\x00\x03\x00\x00\x00\x06\x00\x06\x00",
+		// replace, resync, pops, resync
+		"\x01\x04\x03\x00\x01\x02\x05\x06\x00\x06\x00\x05\x06\x00",
+		// relists with pops between
+		"\x02\x04\x02\x00\x00\x04\x01\x01\x06\x00\x04\x00\x06\x00\x06\x00\x05",
+		// add, requeue, delete, put back, pops
+		"\x00\x00\x00\x07\x00\x02\x00\x08\x06\x00\x06\x00",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -371,7 +384,8 @@ func (h *history) compareWaiting() {
 		h.must(err)
 		deltas, _ := item.(contract.Deltas)
 		if !exists || render(deltas) != render(g.Deltas) {
-			h.fail("GetByKey(%q) gives %s, exists=%t; want %s", g.Key, render(deltas), exists, render(g.Deltas))
+			h.fail("GetByKey(%q) gives %s, exists=%t; want %s", g.Key, render(deltas), exists,
+				render(g.Deltas))
 		}
 	}
 }

@@ -8,17 +8,19 @@ import (
 )
 
 var inOrderCases = fifoCases{
-	check("FIFO-36", "every-event-alone", "a consumer that counts on seeing each change misses some", func(t *suite.T, construct newFIFO) {
-		only(t, contract.InOrder, contract.InOrderAtomic)
-		b := setUp(t, construct, known())
-		b.add(obj("a", 1))
-		b.update(obj("b", 2), obj("a", 3))
-		b.remove(obj("a", 4), obj("a", 5), tombstone(obj("a", 6)), obj("unknown", 7))
-		b.add(obj("a", 8))
-		b.drain("Added(a@1)", "Updated(b@2)", "Updated(a@3)", "Deleted(a@4)", "Deleted(a@5)",
-			"Deleted(tombstone a a@6)", "Deleted(unknown@7)", "Added(a@8)")
-	}),
-	check("FIFO-37", "replace", "an object that was deleted during a disconnection stays in the cache for ever", func(t *suite.T, construct newFIFO) {
+	check("FIFO-36", "every-event-alone", "a consumer that counts on seeing each change misses some",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.InOrder, contract.InOrderAtomic)
+			b := setUp(t, construct, known())
+			b.add(obj("a", 1))
+			b.update(obj("b", 2), obj("a", 3))
+			b.remove(obj("a", 4), obj("a", 5), tombstone(obj("a", 6)), obj("unknown", 7))
+			b.add(obj("a", 8))
+			b.drain("Added(a@1)", "Updated(b@2)", "Updated(a@3)", "Deleted(a@4)", "Deleted(a@5)",
+				"Deleted(tombstone a a@6)", "Deleted(unknown@7)", "Added(a@8)")
+		}),
+	check("FIFO-37", "replace", "an object that was deleted during a disconnection stays in the "+
+		"cache for ever", func(t *suite.T, construct newFIFO) {
 		only(t, contract.InOrder)
 		b := setUp(t, construct, known(obj("known", 1), obj("a", 2), obj("stays", 3)))
 		b.add(obj("a", 4), obj("b", 5))
@@ -29,38 +31,43 @@ var inOrderCases = fifoCases{
 			"Deleted(tombstone a a@6)", "Deleted(tombstone known known@1)",
 			"Replaced(new@8)", "Replaced(stays@9)", "Replaced(new@10)")
 	}),
-	check("FIFO-37", "replace-with-nil-known", "a FIFO without known objects panics at its first relist", func(t *suite.T, construct newFIFO) {
-		only(t, contract.InOrder)
-		b := setUp(t, construct, nil)
-		b.replace(obj("a", 1))
-		b.drain("Replaced(a@1)")
-	}),
-	check("FIFO-37", "replace-look-up-fails", "a deletion is lost because the last state is, or an old state is taken for the last", func(t *suite.T, construct newFIFO) {
-		only(t, contract.InOrder)
-		k := known(obj("fails", 1), obj("gone", 2))
-		k.breakLookUp()
-		k.mu.gone["gone"] = true
-		b := setUp(t, construct, k)
-		b.replace()
-		b.drain("Deleted(tombstone fails <nil>)", "Deleted(tombstone gone <nil>)")
-	}),
-	check("FIFO-38", "resync-look-up-fails", "one broken object stops the resync of all others", func(t *suite.T, construct newFIFO) {
-		only(t, contract.InOrder)
-		k := known(obj("fails", 1), obj("gone", 2), obj("a", 3))
-		k.breakLookUp()
-		k.mu.gone["gone"] = true
-		b := setUp(t, construct, k)
-		b.must(b.f.Resync())
-		b.drain("Sync(a@3)")
-	}),
-	check("FIFO-38", "resync", "a resync brings an old state after the new one", func(t *suite.T, construct newFIFO) {
-		only(t, contract.InOrder)
-		b := setUp(t, construct, known(obj("a", 1), obj("b", 2), obj("c", 3)))
-		b.update(obj("b", 4))
-		b.must(b.f.Resync())
-		b.must(b.f.Resync())
-		b.drain("Updated(b@4)", "Sync(a@1)", "Sync(c@3)")
-	}),
+	check("FIFO-37", "replace-with-nil-known",
+		"a FIFO without known objects panics at its first relist", func(t *suite.T, construct newFIFO) {
+			only(t, contract.InOrder)
+			b := setUp(t, construct, nil)
+			b.replace(obj("a", 1))
+			b.drain("Replaced(a@1)")
+		}),
+	check("FIFO-37", "replace-look-up-fails",
+		"a deletion is lost because the last state is, or an old state is taken for the last",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.InOrder)
+			k := known(obj("fails", 1), obj("gone", 2))
+			k.breakLookUp()
+			k.mu.gone["gone"] = true
+			b := setUp(t, construct, k)
+			b.replace()
+			b.drain("Deleted(tombstone fails <nil>)", "Deleted(tombstone gone <nil>)")
+		}),
+	check("FIFO-38", "resync-look-up-fails", "one broken object stops the resync of all others",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.InOrder)
+			k := known(obj("fails", 1), obj("gone", 2), obj("a", 3))
+			k.breakLookUp()
+			k.mu.gone["gone"] = true
+			b := setUp(t, construct, k)
+			b.must(b.f.Resync())
+			b.drain("Sync(a@3)")
+		}),
+	check("FIFO-38", "resync", "a resync brings an old state after the new one",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.InOrder)
+			b := setUp(t, construct, known(obj("a", 1), obj("b", 2), obj("c", 3)))
+			b.update(obj("b", 4))
+			b.must(b.f.Resync())
+			b.must(b.f.Resync())
+			b.drain("Updated(b@4)", "Sync(a@1)", "Sync(c@3)")
+		}),
 	check("FIFO-39", "replaced-all", "readers see half a relist", func(t *suite.T, construct newFIFO) {
 		only(t, contract.InOrderAtomic)
 		b := setUp(t, construct, known(obj("known", 1)))
@@ -69,16 +76,17 @@ var inOrderCases = fifoCases{
 		b.must(b.f.Replace(nil, "12"))
 		b.drain("Added(a@2)", "ReplacedAll(rv 11 [c@3 b@4 c@5])", "ReplacedAll(rv 12 [])")
 	}),
-	check("FIFO-40", "sync-all", "a resync is lost, or comes once for every object", func(t *suite.T, construct newFIFO) {
-		only(t, contract.InOrderAtomic)
-		b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
-		b.must(b.f.Resync())
-		p := b.pop("SyncAll(all)")
-		if info, ok := p.deltas[0].Object.(contract.SyncAllInfo); !ok {
-			t.Errorf("the object of SyncAll is %T", info)
-		}
-		b.add(obj("a", 3))
-		b.must(b.f.Resync())
-		b.drain("Added(a@3)", "SyncAll(all)")
-	}),
+	check("FIFO-40", "sync-all", "a resync is lost, or comes once for every object",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.InOrderAtomic)
+			b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
+			b.must(b.f.Resync())
+			p := b.pop("SyncAll(all)")
+			if info, ok := p.deltas[0].Object.(contract.SyncAllInfo); !ok {
+				t.Errorf("the object of SyncAll is %T", info)
+			}
+			b.add(obj("a", 3))
+			b.must(b.f.Resync())
+			b.drain("Added(a@3)", "SyncAll(all)")
+		}),
 }

@@ -14,102 +14,122 @@ import (
 )
 
 var keyCases = fifoCases{
-	check("FIFO-8", "key-error", "an object without a key is queued under the empty key, or the error hides which it was", func(t *suite.T, construct newFIFO) {
+	check("FIFO-8", "key-error", "an object without a key is queued under the empty key, or the "+
+		"error hides which it was", func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, known())
-		for name, call := range map[string]func(any) error{"Add": b.f.Add, "Update": b.f.Update, "Delete": b.f.Delete} {
+		for name, call := range map[string]func(any) error{"Add": b.f.Add, "Update": b.f.Update,
+			"Delete": b.f.Delete} {
 			wantKeyError(t, name, call("no key"), "no key")
 		}
 		b.drain()
 	}),
-	check("FIFO-9", "key-error-in-a-list", "a bad object in a list passes unseen", func(t *suite.T, construct newFIFO) {
-		only(t, contract.Coalescing, contract.InOrder)
-		b := setUp(t, construct, known())
-		wantKeyError(t, "Replace", b.f.Replace([]any{obj("a", 1), "no key", obj("b", 2)}, "7"), "no key")
-	}),
-	check("FIFO-9", "list-without-keys", "one object without a key keeps a whole list from the cache", func(t *suite.T, construct newFIFO) {
-		only(t, contract.InOrderAtomic)
-		b := setUp(t, construct, nil)
-		b.must(b.f.Replace([]any{obj("a", 1), "no key"}, "7"))
-		b.drain("ReplacedAll(rv 7 [a@1 no key])")
-	}),
-	ofTransform("FIFO-8", "key-error-before-transformer", "an object without a key is queued under the empty key once it was transformed", func(b *fixture, tr *transformer) {
-		tr.takes = true
-		for name, call := range map[string]func(any) error{"Add": b.f.Add, "Update": b.f.Update, "Delete": b.f.Delete} {
-			wantKeyError(b.t, name, call("no key"), "no key")
-		}
-		b.drain()
-	}),
-	check("FIFO-10", "tombstones", "a missed deletion fails for want of a key, and the object stays in the cache for ever", func(t *suite.T, construct newFIFO) {
-		b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
-		// KeyFunc accepts only objects of the suite, and these tombstones hold none.
-		b.remove(contract.DeletedFinalStateUnknown{Key: "a"}, contract.DeletedFinalStateUnknown{Key: "b", Obj: "no key"})
-		b.drain("Deleted(tombstone a <nil>)", "Deleted(tombstone b no key)")
-	}),
-	check("FIFO-10", "tombstone-joins-its-key", "the deletion of an object is processed apart from its update", func(t *suite.T, construct newFIFO) {
-		only(t, contract.Coalescing)
-		b := setUp(t, construct, nil)
-		b.add(obj("a", 1), obj("b", 2))
-		b.remove(contract.DeletedFinalStateUnknown{Key: "a", Obj: obj("b", 3)})
-		b.drain("Added(a@1) Deleted(tombstone a b@3)", "Added(b@2)")
-	}),
-	check("FIFO-11", "default-key-func", "code written for client-go's defaults panics or mixes up namespaces", func(t *suite.T, construct newFIFO) {
-		b := setUpFIFO(t, construct(contract.FIFOConfig{KnownObjects: known()}))
-		pod := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}
-		node := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-		b.add(pod, node, contract.ExplicitKey("ns/b"))
-		wantKeyError(t, "Add", b.f.Add(42), 42)
-		b.update(contract.ExplicitKey("ns/a"))
-		want := []contract.Deltas{
-			{{Type: contract.Added, Object: pod}},
-			{{Type: contract.Added, Object: node}},
-			{{Type: contract.Added, Object: contract.ExplicitKey("ns/b")}},
-			{{Type: contract.Updated, Object: contract.ExplicitKey("ns/a")}},
-		}
-		if b.class == contract.Coalescing {
-			want[0] = append(want[0], want[3]...)
-			want = want[:3]
-		}
-		for i, w := range want {
-			p := b.popWith(nil)
-			same := len(p.deltas) == len(w)
-			for j := 0; same && j < len(w); j++ {
-				same = p.deltas[j] == w[j]
+	check("FIFO-9", "key-error-in-a-list", "a bad object in a list passes unseen",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.Coalescing, contract.InOrder)
+			b := setUp(t, construct, known())
+			wantKeyError(t, "Replace", b.f.Replace([]any{obj("a", 1), "no key", obj("b", 2)}, "7"), "no key")
+		}),
+	check("FIFO-9", "list-without-keys", "one object without a key keeps a whole list from the cache",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.InOrderAtomic)
+			b := setUp(t, construct, nil)
+			b.must(b.f.Replace([]any{obj("a", 1), "no key"}, "7"))
+			b.drain("ReplacedAll(rv 7 [a@1 no key])")
+		}),
+	ofTransform("FIFO-8", "key-error-before-transformer",
+		"an object without a key is queued under the empty key once it was transformed",
+		func(b *fixture, tr *transformer) {
+			tr.takes = true
+			for name, call := range map[string]func(any) error{"Add": b.f.Add, "Update": b.f.Update,
+				"Delete": b.f.Delete} {
+				wantKeyError(b.t, name, call("no key"), "no key")
 			}
-			if !same {
-				t.Fatalf("Pop %d gave process %v, want %v", i+1, p.deltas, w)
+			b.drain()
+		}),
+	check("FIFO-10", "tombstones",
+		"a missed deletion fails for want of a key, and the object stays in the cache for ever",
+		func(t *suite.T, construct newFIFO) {
+			b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
+			// KeyFunc accepts only objects of the suite, and these tombstones hold none.
+			b.remove(contract.DeletedFinalStateUnknown{Key: "a"},
+				contract.DeletedFinalStateUnknown{Key: "b", Obj: "no key"})
+			b.drain("Deleted(tombstone a <nil>)", "Deleted(tombstone b no key)")
+		}),
+	check("FIFO-10", "tombstone-joins-its-key",
+		"the deletion of an object is processed apart from its update",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.Coalescing)
+			b := setUp(t, construct, nil)
+			b.add(obj("a", 1), obj("b", 2))
+			b.remove(contract.DeletedFinalStateUnknown{Key: "a", Obj: obj("b", 3)})
+			b.drain("Added(a@1) Deleted(tombstone a b@3)", "Added(b@2)")
+		}),
+	check("FIFO-11", "default-key-func",
+		"code written for client-go's defaults panics or mixes up namespaces",
+		func(t *suite.T, construct newFIFO) {
+			b := setUpFIFO(t, construct(contract.FIFOConfig{KnownObjects: known()}))
+			pod := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}
+			node := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+			b.add(pod, node, contract.ExplicitKey("ns/b"))
+			wantKeyError(t, "Add", b.f.Add(42), 42)
+			b.update(contract.ExplicitKey("ns/a"))
+			want := []contract.Deltas{
+				{{Type: contract.Added, Object: pod}},
+				{{Type: contract.Added, Object: node}},
+				{{Type: contract.Added, Object: contract.ExplicitKey("ns/b")}},
+				{{Type: contract.Updated, Object: contract.ExplicitKey("ns/a")}},
 			}
-		}
-		b.drain()
-	}),
-	check("FIFO-11", "key-func-is-asked", "objects that a program keys by another field are mixed up by their names", func(t *suite.T, construct newFIFO) {
-		only(t, contract.Coalescing, contract.InOrder)
-		b := setUpFIFO(t, construct(contract.FIFOConfig{KnownObjects: known(), KeyFunc: func(o any) (string, error) {
-			return string(o.(*metav1.PartialObjectMetadata).UID), nil
-		}}))
-		b.add(named("ns", "a", "1"), named("ns", "a", "2"))
-		b.replace(named("ns", "b", "1"))
-		wantDeletions(b, "2")
-	}),
-	check("FIFO-11", "one-key-in-many-forms", "a deletion misses its object because the key was put together in another way", func(t *suite.T, construct newFIFO) {
-		only(t, contract.Coalescing, contract.InOrder)
-		b := setUpFIFO(t, construct(contract.FIFOConfig{KnownObjects: known()}))
-		for _, same := range [][]any{
-			{named("n", "x", ""), contract.ExplicitKey("n/x")},
-			{contract.ExplicitKey("a/b"), named("", "a/b", ""), named("a", "b", "")},
-			{named("x/y", "z", ""), contract.ExplicitKey("x/y/z")},
-			{contract.ExplicitKey("/y/z"), named("/y", "z", "")},
-			{contract.ExplicitKey("/q")},
-			{contract.ExplicitKey("q"), named("", "q", "")},
-		} {
-			b.add(same...)
-		}
-		b.replace()
-		wantDeletions(b, "n/x", "a/b", "x/y/z", "/y/z", "/q", "q")
-	}),
+			if b.class == contract.Coalescing {
+				want[0] = append(want[0], want[3]...)
+				want = want[:3]
+			}
+			for i, w := range want {
+				p := b.popWith(nil)
+				same := len(p.deltas) == len(w)
+				for j := 0; same && j < len(w); j++ {
+					same = p.deltas[j] == w[j]
+				}
+				if !same {
+					t.Fatalf("Pop %d gave process %v, want %v", i+1, p.deltas, w)
+				}
+			}
+			b.drain()
+		}),
+	check("FIFO-11", "key-func-is-asked",
+		"objects that a program keys by another field are mixed up by their names",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.Coalescing, contract.InOrder)
+			b := setUpFIFO(t, construct(
+				contract.FIFOConfig{KnownObjects: known(), KeyFunc: func(o any) (string, error) {
+					return string(o.(*metav1.PartialObjectMetadata).UID), nil
+				}}))
+			b.add(named("ns", "a", "1"), named("ns", "a", "2"))
+			b.replace(named("ns", "b", "1"))
+			wantDeletions(b, "2")
+		}),
+	check("FIFO-11", "one-key-in-many-forms",
+		"a deletion misses its object because the key was put together in another way",
+		func(t *suite.T, construct newFIFO) {
+			only(t, contract.Coalescing, contract.InOrder)
+			b := setUpFIFO(t, construct(contract.FIFOConfig{KnownObjects: known()}))
+			for _, same := range [][]any{
+				{named("n", "x", ""), contract.ExplicitKey("n/x")},
+				{contract.ExplicitKey("a/b"), named("", "a/b", ""), named("a", "b", "")},
+				{named("x/y", "z", ""), contract.ExplicitKey("x/y/z")},
+				{contract.ExplicitKey("/y/z"), named("/y", "z", "")},
+				{contract.ExplicitKey("/q")},
+				{contract.ExplicitKey("q"), named("", "q", "")},
+			} {
+				b.add(same...)
+			}
+			b.replace()
+			wantDeletions(b, "n/x", "a/b", "x/y/z", "/y/z", "/q", "q")
+		}),
 }
 
 func named(namespace, name, uid string) *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(uid)}}
+	return &metav1.PartialObjectMetadata{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(uid)}}
 }
 
 // wantDeletions checks the keys of all tombstones that wait, in order.
@@ -118,7 +138,8 @@ func wantDeletions(b *fixture, want ...string) {
 	var got []string
 	for p := b.popWith(nil); p.err == nil; p = b.popWith(nil) {
 		for _, d := range p.deltas {
-			if tombstone, ok := d.Object.(contract.DeletedFinalStateUnknown); ok && d.Type == contract.Deleted {
+			if tombstone, ok := d.Object.(contract.DeletedFinalStateUnknown); ok &&
+				d.Type == contract.Deleted {
 				got = append(got, tombstone.Key)
 			}
 		}

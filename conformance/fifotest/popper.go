@@ -66,7 +66,9 @@ func (by popper) once(f contract.FIFO, process contract.PopProcessFunc) (p poppe
 }
 
 // popOnce is byPop.once.
-func popOnce(f contract.FIFO, process contract.PopProcessFunc) popped { return byPop.once(f, process) }
+func popOnce(f contract.FIFO, process contract.PopProcessFunc) popped {
+	return byPop.once(f, process)
+}
 
 // objects returns as many objects as one call of the popper takes, of different keys.
 func (by popper) objects() (objs []*object) {
@@ -92,7 +94,8 @@ func (by popper) setUp(t *suite.T, construct newFIFO, known contract.KeyListerGe
 }
 
 // byEachPopper makes a case that runs with Pop and, where the FIFO has it, with PopBatch.
-func byEachPopper(clause, name, why string, run func(t *suite.T, construct newFIFO, by popper)) fifoCase {
+func byEachPopper(clause, name, why string,
+	run func(t *suite.T, construct newFIFO, by popper)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
 		poppers := []popper{byPop}
 		if hasBatches(t, construct) {

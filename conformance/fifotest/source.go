@@ -23,7 +23,8 @@ type source struct {
 }
 
 func newSource(t *suite.T, round int) *source {
-	return &source{t: t, rnd: rand.New(rand.NewPCG(t.Config().Seed, uint64(round))), state: known(), pauses: round % 3 * 10}
+	return &source{t: t, rnd: rand.New(rand.NewPCG(t.Config().Seed, uint64(round))), state: known(),
+		pauses: round % 3 * 10}
 }
 
 // reflect lists, then watches, and lists anew after each stretch of missed events. It

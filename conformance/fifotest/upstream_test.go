@@ -21,12 +21,14 @@ func (noObjects) GetByKey(string) (any, bool, error) { return nil, false, nil }
 
 func newDeltaFIFO(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
 	return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
-		KeyFunction: cfg.KeyFunc, KnownObjects: cfg.KnownObjects, EmitDeltaTypeReplaced: true, Transformer: transform,
+		KeyFunction: cfg.KeyFunc, KnownObjects: cfg.KnownObjects, EmitDeltaTypeReplaced: true,
+		Transformer: transform,
 	})
 }
 
 // realFIFO constructs RealFIFO with the KnownObjects that its mode requires.
-func realFIFO(atomicEvents, unlock bool) func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO {
+func realFIFO(atomicEvents, unlock bool) func(contract.FIFOConfig,
+	contract.TransformFunc) contract.FIFO {
 	return func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
 		switch {
 		case atomicEvents:
@@ -42,10 +44,12 @@ func realFIFO(atomicEvents, unlock bool) func(contract.FIFOConfig, contract.Tran
 }
 
 var deltaFIFOWaiver = fifotest.Waive("FIFO-18",
-	"client-go's DeltaFIFO closes the channel of HasSyncedChecker before process is called for the last initial item (tools/cache/delta_fifo.go, Pop)")
+	"client-go's DeltaFIFO closes the channel of HasSyncedChecker before process is called for the "+
+		"last initial item (tools/cache/delta_fifo.go, Pop)")
 
 var unlockedWaiver = fifotest.Waive("FIFO-60",
-	"client-go's RealFIFO counts the end of any process as one of the initial list popped, also if that list came while it ran (tools/cache/the_real_fifo.go, Pop)")
+	"client-go's RealFIFO counts the end of any process as one of the initial list popped, also if "+
+		"that list came while it ran (tools/cache/the_real_fifo.go, Pop)")
 
 func TestUpstream(t *testing.T) {
 	t.Parallel()
@@ -56,8 +60,10 @@ func TestUpstream(t *testing.T) {
 	}{
 		{"DeltaFIFO", newDeltaFIFO, []fifotest.Option{deltaFIFOWaiver}},
 		{"RealFIFO", realFIFO(false, false), []fifotest.Option{fifotest.Class(contract.InOrder)}},
-		{"RealFIFO-atomic", realFIFO(true, false), []fifotest.Option{fifotest.Class(contract.InOrderAtomic)}},
-		{"RealFIFO-atomic-unlock", realFIFO(true, true), []fifotest.Option{fifotest.Class(contract.InOrderAtomic), unlockedWaiver}},
+		{"RealFIFO-atomic", realFIFO(true, false),
+			[]fifotest.Option{fifotest.Class(contract.InOrderAtomic)}},
+		{"RealFIFO-atomic-unlock", realFIFO(true, true),
+			[]fifotest.Option{fifotest.Class(contract.InOrderAtomic), unlockedWaiver}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -54,7 +54,8 @@ func quickerThanTheList(t *suite.T, e env) {
 		returned atomic.Bool
 	}
 	next := func() *round {
-		r, err := w.informer.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{Logger: &quiet})
+		r, err := w.informer.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{},
+			cache.HandlerOptions{Logger: &quiet})
 		if err != nil {
 			t.Fatalf("a handler cannot be added: %v", err)
 		}
@@ -89,7 +90,8 @@ func quickerThanTheList(t *suite.T, e env) {
 	defer handler.Wait()
 	defer over.Store(true)
 	for i := 0; i < 5_000; t.Progress() {
-		rounds := make([]*round, 200) // made beforehand, because the two goroutines must not get out of step
+		// made beforehand, because the two goroutines must not get out of step
+		rounds := make([]*round, 200)
 		for j := range rounds {
 			rounds[j] = next()
 			rounds[j].Start()
@@ -106,7 +108,9 @@ func quickerThanTheList(t *suite.T, e env) {
 				}
 			}
 			if i++; r.HasSynced() {
-				t.Fatalf("a registration has synced, and its handler was not told of the second of two objects: the handler returned from the first just before the second came and the informer synced (round %d)", i)
+				t.Fatalf("a registration has synced, and its handler was not told of the second of two "+
+					"objects: the handler returned from the first just before the second came and the informer "+
+					"synced (round %d)", i)
 			}
 		}
 	}

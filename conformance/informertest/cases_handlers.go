@@ -37,30 +37,33 @@ var handlerCases = []suite.Case[env]{
 		churn(b)
 		churnBack(b)
 		b.settle()
-		if got := h.of(keyOf(3)); len(got) < 3 || got[0].kind != added || got[1].kind != deleted || got[2].kind != added {
+		if got := h.of(keyOf(3)); len(got) < 3 || got[0].kind != added || got[1].kind != deleted ||
+			got[2].kind != added {
 			b.errorf("of an object that was deleted and made again the handler was told %s", summary(got))
 		}
 	}),
-	play("INFORMER-3", "behind-its-back", "a list would look like new objects, one each", setup{objects: 10, window: 3}, func(b *fixture) {
-		b.handler("handler", nil)
-		b.start()
-		b.settle()
-		for range 2 {
-			b.miss(func() { churn(b) })
-			b.miss(func() { churnBack(b) })
-		}
-	}),
-	play("INFORMER-3", "lists-without-changes", whyOrder, setup{objects: 10, window: 3}, func(b *fixture) {
-		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
-		b.miss(func() {})
-		for key, n := range count(h.calls(added)) {
-			if n != 1 {
-				b.errorf("%s was added %d times", key, n)
+	play("INFORMER-3", "behind-its-back", "a list would look like new objects, one each",
+		setup{objects: 10, window: 3}, func(b *fixture) {
+			b.handler("handler", nil)
+			b.start()
+			b.settle()
+			for range 2 {
+				b.miss(func() { churn(b) })
+				b.miss(func() { churnBack(b) })
 			}
-		}
-	}),
+		}),
+	play("INFORMER-3", "lists-without-changes", whyOrder, setup{objects: 10, window: 3},
+		func(b *fixture) {
+			h := b.handler("handler", nil)
+			b.start()
+			b.settle()
+			b.miss(func() {})
+			for key, n := range count(h.calls(added)) {
+				if n != 1 {
+					b.errorf("%s was added %d times", key, n)
+				}
+			}
+		}),
 
 	play("INFORMER-4", "bursts", whyMissed, setup{objects: 10}, func(b *fixture) {
 		b.handler("fast", nil)
@@ -126,36 +129,39 @@ var handlerCases = []suite.Case[env]{
 			b.errorf("of two deletions that were watched the handler was told %s", summary(got))
 		}
 	}),
-	play("INFORMER-7", "missed-deletions", whyTombstone, setup{objects: 6, window: 2}, func(b *fixture) {
-		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
-		known := h.knows()
-		b.miss(func() {
-			b.delete(keyOf(1))
-			b.update(keyOf(2), 7)
-			b.delete(keyOf(2))
-		})
-		got := h.calls(deleted, buried)
-		if len(got) != 2 || got[0].kind != buried || got[1].kind != buried {
-			b.errorf("of two deletions that were missed the handler was told %s", summary(got))
-		}
-		for _, c := range got {
-			if !same(c.new, known[c.key]) {
-				b.errorf("the tombstone has %s, where the handler knew %s", describe(c.new), describe(known[c.key]))
+	play("INFORMER-7", "missed-deletions", whyTombstone, setup{objects: 6, window: 2},
+		func(b *fixture) {
+			h := b.handler("handler", nil)
+			b.start()
+			b.settle()
+			known := h.knows()
+			b.miss(func() {
+				b.delete(keyOf(1))
+				b.update(keyOf(2), 7)
+				b.delete(keyOf(2))
+			})
+			got := h.calls(deleted, buried)
+			if len(got) != 2 || got[0].kind != buried || got[1].kind != buried {
+				b.errorf("of two deletions that were missed the handler was told %s", summary(got))
 			}
-		}
-	}),
-	play("INFORMER-7", "missed-while-slow", "what is queued for a slow handler is not known to it yet", setup{objects: 4, window: 2}, func(b *fixture) {
-		h := b.handler("slow", func(call) { time.Sleep(time.Minute) })
-		b.start()
-		b.settle()
-		b.miss(func() { b.delete(keyOf(3)) })
-		b.advance(time.Hour)
-		if got := h.of(keyOf(3)); len(got) != 2 || got[1].kind != buried {
-			b.errorf("of an object whose deletion was missed the handler was told %s", summary(got))
-		}
-	}),
+			for _, c := range got {
+				if !same(c.new, known[c.key]) {
+					b.errorf("the tombstone has %s, where the handler knew %s", describe(c.new),
+						describe(known[c.key]))
+				}
+			}
+		}),
+	play("INFORMER-7", "missed-while-slow", "what is queued for a slow handler is not known to it yet",
+		setup{objects: 4, window: 2}, func(b *fixture) {
+			h := b.handler("slow", func(call) { time.Sleep(time.Minute) })
+			b.start()
+			b.settle()
+			b.miss(func() { b.delete(keyOf(3)) })
+			b.advance(time.Hour)
+			if got := h.of(keyOf(3)); len(got) != 2 || got[1].kind != buried {
+				b.errorf("of an object whose deletion was missed the handler was told %s", summary(got))
+			}
+		}),
 
 	play("INFORMER-17", "panics", whyAlone, setup{objects: 8}, func(b *fixture) {
 		bad := &witness{name: "panicking", panics: true}
@@ -203,82 +209,93 @@ var handlerCases = []suite.Case[env]{
 		b.mustShow("INFORMER-18")
 	}),
 
-	play("INFORMER-22", "store-while-told", whyReads, setup{objects: 8, window: 3, resync: time.Minute}, func(b *fixture) {
-		b.add(&witness{name: "reader", reads: true}, nil)
-		b.add(&witness{name: "slow reader", reads: true, act: func(call) { time.Sleep(time.Second) }}, nil)
-		b.start()
-		for range 3 {
-			b.advance(30 * time.Second)
-			churn(b)
-			b.advance(30 * time.Second)
+	play("INFORMER-22", "store-while-told", whyReads,
+		setup{objects: 8, window: 3, resync: time.Minute}, func(b *fixture) {
+			b.add(&witness{name: "reader", reads: true}, nil)
+			b.add(&witness{name: "slow reader", reads: true, act: func(call) {
+				time.Sleep(time.Second)
+			}}, nil)
+			b.start()
+			for range 3 {
+				b.advance(30 * time.Second)
+				churn(b)
+				b.advance(30 * time.Second)
+				churnBack(b)
+			}
+			b.miss(func() { churn(b) })
 			churnBack(b)
-		}
-		b.miss(func() { churn(b) })
-		churnBack(b)
-		b.delete(keyOf(5))
-		b.advance(time.Minute)
-		b.create(keyOf(1)+"-one", 1)
-		b.settle()
-		b.update(keyOf(0), 1)
-		b.settle()
-		b.delete(keyOf(0))
-		b.advance(5 * time.Minute)
-	}),
-	play("INFORMER-22", "every-way-to-read", "a handler that reads would never return", setup{objects: 8}, func(b *fixture) {
-		h := b.handler("reader", func(c call) {
-			indexer := b.informer.GetIndexer()
-			found, err := indexer.ByIndex(nodeIndex, c.new.Spec.NodeName)
-			gone := c.kind == deleted || c.kind == buried
-			if err != nil || !gone && !slices.ContainsFunc(found, func(obj any) bool { return obj == any(c.new) }) {
-				b.problem("INFORMER-22", "told %s, the handler finds %d objects by its node (%v) and not this one", c, len(found), err)
-			}
-			// Other objects may be written between two reads, so only the told one is looked for.
-			if !gone && !slices.ContainsFunc(indexer.List(), func(obj any) bool { return obj == any(c.new) }) {
-				b.problem("INFORMER-22", "told %s, the handler does not find it in List", c)
-			}
-			if got := slices.Contains(indexer.ListKeys(), c.key); got == gone {
-				b.problem("INFORMER-22", "told %s, the handler finds it in ListKeys: %t", c, got)
-			}
-			b.informer.HasSynced()
-			b.informer.LastSyncResourceVersion()
-			b.informer.IsStopped()
-		})
-		b.start()
-		b.settle()
-		for i := range 4 {
-			b.update(keyOf(i), i+1)
-			b.settle()
-		}
-		b.delete(keyOf(5))
-		b.settle()
-		if n := len(h.calls()); n != 13 {
-			b.errorf("the handler was called %d times, want 13", n)
-		}
-	}),
-
-	play("INFORMER-26", "bursts", "a handler's own fields have no lock", setup{objects: 8, resync: time.Minute}, func(b *fixture) {
-		b.handler("slow", func(call) { time.Sleep(time.Second) })
-		b.start()
-		b.settle()
-		for range 3 {
-			writer(b, keyOf(1), 20)
+			b.delete(keyOf(5))
 			b.advance(time.Minute)
-		}
-		b.advance(10 * time.Minute)
-	}),
+			b.create(keyOf(1)+"-one", 1)
+			b.settle()
+			b.update(keyOf(0), 1)
+			b.settle()
+			b.delete(keyOf(0))
+			b.advance(5 * time.Minute)
+		}),
+	play("INFORMER-22", "every-way-to-read", "a handler that reads would never return",
+		setup{objects: 8}, func(b *fixture) {
+			h := b.handler("reader", func(c call) {
+				indexer := b.informer.GetIndexer()
+				found, err := indexer.ByIndex(nodeIndex, c.new.Spec.NodeName)
+				gone := c.kind == deleted || c.kind == buried
+				if err != nil || !gone && !slices.ContainsFunc(found, func(obj any) bool {
+					return obj == any(c.new)
+				}) {
+					b.problem("INFORMER-22", "told %s, the handler finds %d objects by its node (%v) and not "+
+						"this one", c, len(found), err)
+				}
+				// Other objects may be written between two reads, so only the told one is looked for.
+				if !gone && !slices.ContainsFunc(indexer.List(), func(obj any) bool {
+					return obj == any(c.new)
+				}) {
+					b.problem("INFORMER-22", "told %s, the handler does not find it in List", c)
+				}
+				if got := slices.Contains(indexer.ListKeys(), c.key); got == gone {
+					b.problem("INFORMER-22", "told %s, the handler finds it in ListKeys: %t", c, got)
+				}
+				b.informer.HasSynced()
+				b.informer.LastSyncResourceVersion()
+				b.informer.IsStopped()
+			})
+			b.start()
+			b.settle()
+			for i := range 4 {
+				b.update(keyOf(i), i+1)
+				b.settle()
+			}
+			b.delete(keyOf(5))
+			b.settle()
+			if n := len(h.calls()); n != 13 {
+				b.errorf("the handler was called %d times, want 13", n)
+			}
+		}),
 
-	play("INFORMER-28", "another-type", "the handler would take it for a pod, and panic", setup{objects: 5, intrude: true}, func(b *fixture) {
-		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
-		oneByOne(b)
-		b.advance(time.Minute)
-		if n := len(h.calls()); n < 8 {
-			b.errorf("the handler was called %d times only: the watch does not go on", n)
-		}
-		b.compare()
-		b.mustShow("INFORMER-28")
-	}),
+	play("INFORMER-26", "bursts", "a handler's own fields have no lock",
+		setup{objects: 8, resync: time.Minute}, func(b *fixture) {
+			b.handler("slow", func(call) { time.Sleep(time.Second) })
+			b.start()
+			b.settle()
+			for range 3 {
+				writer(b, keyOf(1), 20)
+				b.advance(time.Minute)
+			}
+			b.advance(10 * time.Minute)
+		}),
+
+	play("INFORMER-28", "another-type", "the handler would take it for a pod, and panic",
+		setup{objects: 5, intrude: true}, func(b *fixture) {
+			h := b.handler("handler", nil)
+			b.start()
+			b.settle()
+			oneByOne(b)
+			b.advance(time.Minute)
+			if n := len(h.calls()); n < 8 {
+				b.errorf("the handler was called %d times only: the watch does not go on", n)
+			}
+			b.compare()
+			b.mustShow("INFORMER-28")
+		}),
 }
 
 // oneByOne makes writes of each kind, and lets each reach the handlers before the next.

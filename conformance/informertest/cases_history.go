@@ -17,7 +17,9 @@ import (
 )
 
 var historyCases = []suite.Case[env]{
-	{Clause: "INFORMER-29", Name: "random-histories", Why: "caches that are wrong only after a bad night are found by nobody, until it matters", Run: randomHistories},
+	{Clause: "INFORMER-29", Name: "random-histories",
+		Why: "caches that are wrong only after a bad night are found by nobody, until it matters",
+		Run: randomHistories},
 }
 
 // defaultHistories is the number of histories at effort 1.
@@ -33,7 +35,8 @@ func randomHistories(t *suite.T, e env) {
 		total = t.Scale(defaultHistories)
 	}
 	// A history must be given up before the case itself stalls.
-	j := &judge{newInformer: e.newInformer, waived: cfg.Waived, patience: t.Patience() / 2, shrinking: cfg.CaseTimeout / 4, progress: t.Progress}
+	j := &judge{newInformer: e.newInformer, waived: cfg.Waived, patience: t.Patience() / 2,
+		shrinking: cfg.CaseTimeout / 4, progress: t.Progress}
 	var next, writes, calls, struck, done, wrong atomic.Int64
 	var playing sync.WaitGroup
 	for range min(total, runtime.GOMAXPROCS(0)) {
@@ -66,7 +69,8 @@ func randomHistories(t *suite.T, e env) {
 		})
 	}
 	playing.Wait()
-	t.Notef("%d histories: %d writes, %d faults struck, %d calls of handlers, %d wrong", done.Load(), writes.Load(), struck.Load(), calls.Load(), wrong.Load())
+	t.Notef("%d histories: %d writes, %d faults struck, %d calls of handlers, %d wrong", done.Load(),
+		writes.Load(), struck.Load(), calls.Load(), wrong.Load())
 }
 
 // judge plays histories and reports their problems.
@@ -82,12 +86,17 @@ type judge struct {
 // time of its bubble. Problems of waived clauses are left out.
 func (j *judge) play(h history) played {
 	result := make(chan played, 1)
-	if stall := suite.Guard(j.patience, 0, func(*suite.Watch) { result <- playHistory(j.newInformer, h) }); stall != nil {
-		return played{hangs: true, problems: []problem{{"INFORMER-29", "the history hangs: " + stall.String()}}}
+	if stall := suite.Guard(j.patience, 0, func(*suite.Watch) {
+		result <- playHistory(j.newInformer, h)
+	}); stall != nil {
+		return played{hangs: true, problems: []problem{
+			{"INFORMER-29", "the history hangs: " + stall.String()}}}
 	}
 	out := <-result
 	j.progress()
-	out.problems = slices.DeleteFunc(out.problems, func(p problem) bool { return j.waived[p.clause] != "" })
+	out.problems = slices.DeleteFunc(out.problems, func(p problem) bool {
+		return j.waived[p.clause] != ""
+	})
 	return out
 }
 
@@ -98,7 +107,9 @@ func (j *judge) tell(number int, h history, wrong played) string {
 		short, wrong = j.reduce(h, wrong)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "history %d (it is the first with seed %d) goes wrong; suite.Only(\"INFORMER-29\"), suite.WithSeed(%d) and informertest.Histories(1) repeat it:\n", number, h.seed, h.seed)
+	fmt.Fprintf(&b, "history %d (it is the first with seed %d) goes wrong; "+
+		"suite.Only(\"INFORMER-29\"), suite.WithSeed(%d) and informertest.Histories(1) repeat it:\n",
+		number, h.seed, h.seed)
 	for _, p := range wrong.problems {
 		fmt.Fprintf(&b, "  %s: %s\n", p.clause, p.text)
 	}
@@ -136,7 +147,11 @@ func (j *judge) reduce(h history, wrong played) (history, played) {
 		shorter = false
 		shorten(h.steps, func(s []step) bool { c := h; c.steps = s; return try(c) })
 		shorten(h.handlers, func(s []temper) bool { c := h; c.handlers = s; return try(c) })
-		shorten(h.setup.faults, func(s []synthetic.Fault) bool { c := h; c.setup.faults = s; return try(c) })
+		shorten(h.setup.faults, func(s []synthetic.Fault) bool {
+			c := h
+			c.setup.faults = s
+			return try(c)
+		})
 		for i := range h.steps {
 			for h.steps[i].n > 1 && (h.steps[i].op == opBurst || h.steps[i].op == opBeside) {
 				c := h

@@ -13,7 +13,8 @@ import (
 
 const (
 	whyInitial = "a controller tells by it what was there when it started from what is new"
-	whySynced  = "controllers start their workers when it says so, and would find half of the objects missing"
+	whySynced  = "controllers start their workers when it says so, and would find half of the " +
+		"objects missing"
 )
 
 // initials counts the adds of h: those flagged as of the initial list, and the others.
@@ -30,25 +31,27 @@ func initials(h *witness) (initial, later int) {
 
 func (b *fixture) wantInitials(h *witness, initial, later int) {
 	if i, l := initials(h); i != initial || l != later {
-		b.errorf("%s was told %d adds of the initial list and %d others, want %d and %d", h.name, i, l, initial, later)
+		b.errorf("%s was told %d adds of the initial list and %d others, want %d and %d", h.name, i, l,
+			initial, later)
 	}
 }
 
 var initialCases = []suite.Case[env]{
-	play("INFORMER-8", "first-list-and-later", whyInitial, setup{objects: 10, window: 3}, func(b *fixture) {
-		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
-		b.wantInitials(h, 10, 0)
-		b.create("ns0/watched", 0)
-		b.settle()
-		b.wantInitials(h, 10, 1)
-		b.miss(func() { b.create("ns0/listed", 0) })
-		b.advance(time.Minute)
-		if got := h.of("ns0/listed"); len(got) != 1 || got[0].initial {
-			b.errorf("of an object that a later list brought the handler was told %s", summary(got))
-		}
-	}),
+	play("INFORMER-8", "first-list-and-later", whyInitial, setup{objects: 10, window: 3},
+		func(b *fixture) {
+			h := b.handler("handler", nil)
+			b.start()
+			b.settle()
+			b.wantInitials(h, 10, 0)
+			b.create("ns0/watched", 0)
+			b.settle()
+			b.wantInitials(h, 10, 1)
+			b.miss(func() { b.create("ns0/listed", 0) })
+			b.advance(time.Minute)
+			if got := h.of("ns0/listed"); len(got) != 1 || got[0].initial {
+				b.errorf("of an object that a later list brought the handler was told %s", summary(got))
+			}
+		}),
 	play("INFORMER-8", "empty-first-list", whyInitial, setup{}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
@@ -69,30 +72,32 @@ var initialCases = []suite.Case[env]{
 		b.settle()
 		b.wantInitials(h, 11, 1)
 	}),
-	play("INFORMER-8", "first-list-that-fails-at-first", whyInitial, setup{objects: 10}, func(b *fixture) {
-		h := b.handler("handler", nil)
-		b.gate.cut(errBroken)
-		b.start()
-		b.advance(time.Minute)
-		b.gate.mend()
-		b.advance(3 * time.Minute)
-		b.wantInitials(h, 10, 0)
-	}),
+	play("INFORMER-8", "first-list-that-fails-at-first", whyInitial, setup{objects: 10},
+		func(b *fixture) {
+			h := b.handler("handler", nil)
+			b.gate.cut(errBroken)
+			b.start()
+			b.advance(time.Minute)
+			b.gate.mend()
+			b.advance(3 * time.Minute)
+			b.wantInitials(h, 10, 0)
+		}),
 
-	play("INFORMER-8", "beside-a-handler-that-is-slow", whyInitial, setup{objects: 10}, func(b *fixture) {
-		slow := func(call) { time.Sleep(time.Second) }
-		early := b.handler("early", slow)
-		b.start()
-		b.settle()
-		b.create("ns0/beside", 0)
-		b.settle()
-		late := b.handler("late", slow)
-		b.settle()
-		b.create("ns0/after", 0)
-		b.advance(time.Minute)
-		b.wantInitials(early, 10, 2)
-		b.wantInitials(late, 11, 1)
-	}),
+	play("INFORMER-8", "beside-a-handler-that-is-slow", whyInitial, setup{objects: 10},
+		func(b *fixture) {
+			slow := func(call) { time.Sleep(time.Second) }
+			early := b.handler("early", slow)
+			b.start()
+			b.settle()
+			b.create("ns0/beside", 0)
+			b.settle()
+			late := b.handler("late", slow)
+			b.settle()
+			b.create("ns0/after", 0)
+			b.advance(time.Minute)
+			b.wantInitials(early, 10, 2)
+			b.wantInitials(late, 11, 1)
+		}),
 
 	play("INFORMER-9", "not-before-the-list", whySynced, setup{objects: 50}, func(b *fixture) {
 		release := b.gate.hold()
@@ -138,11 +143,12 @@ var initialCases = []suite.Case[env]{
 		b.stop()
 		b.wantSynced("after an end without a list", false)
 	}),
-	play("INFORMER-9", "empty-source", "a controller of a resource that nobody uses yet would never start", setup{}, func(b *fixture) {
-		b.start()
-		b.settle()
-		b.wantSynced("after an empty list", true)
-	}),
+	play("INFORMER-9", "empty-source",
+		"a controller of a resource that nobody uses yet would never start", setup{}, func(b *fixture) {
+			b.start()
+			b.settle()
+			b.wantSynced("after an empty list", true)
+		}),
 	play("INFORMER-9", "many-objects", whySynced, setup{objects: 1000}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
@@ -237,14 +243,17 @@ var initialCases = []suite.Case[env]{
 }
 
 func (b *fixture) wantSynced(when string, want bool) {
-	if got, checker := b.informer.HasSynced(), cache.IsDone(b.informer.HasSyncedChecker()); got != want || checker != want {
+	if got, checker := b.informer.HasSynced(),
+		cache.IsDone(b.informer.HasSyncedChecker()); got != want || checker != want {
 		b.errorf("%s, HasSynced is %v and its checker's %v, want %v", when, got, checker, want)
 	}
 }
 
 func (b *fixture) wantHandlerSynced(h *witness, when string, want bool) {
 	r := h.registration()
-	if got, checker := r.HasSynced(), cache.IsDone(r.HasSyncedChecker()); got != want || checker != want {
-		b.errorf("%s, HasSynced of %s is %v and its checker's %v, want %v", when, h.name, got, checker, want)
+	if got, checker := r.HasSynced(), cache.IsDone(r.HasSyncedChecker()); got != want ||
+		checker != want {
+		b.errorf("%s, HasSynced of %s is %v and its checker's %v, want %v", when, h.name, got, checker,
+			want)
 	}
 }

@@ -18,8 +18,10 @@ import (
 
 const (
 	whyVersion = "who writes waits until the cache has come so far"
-	whyWords   = "client-go's errors are of no type: who must tell them from others can match their words only"
-	whyStop    = "tests and managers that start and stop informers would leak, or write to what is closed"
+	whyWords   = "client-go's errors are of no type: who must tell them from others can match " +
+		"their words only"
+	whyStop = "tests and managers that start and stop informers would leak, or write to what is " +
+		"closed"
 )
 
 // wantWords asserts that the error of call contains words.
@@ -30,30 +32,31 @@ func (b *fixture) wantWords(call string, err error, words string) {
 }
 
 var lifeCases = []suite.Case[env]{
-	play("INFORMER-19", "lists-events-bookmarks", whyVersion, setup{objects: 5, window: 3}, func(b *fixture) {
-		if v := b.informer.LastSyncResourceVersion(); v != "" {
-			b.errorf("before the start LastSyncResourceVersion is %q", v)
-		}
-		release := b.gate.hold()
-		defer release()
-		b.start()
-		b.settle()
-		if v := b.informer.LastSyncResourceVersion(); v != "" {
-			b.errorf("before the first list LastSyncResourceVersion is %q", v)
-		}
-		release()
-		b.advance(time.Minute)
-		b.compare()
-		b.update(keyOf(0), 1)
-		b.settle()
-		b.compare()
-		b.delete(keyOf(0))
-		b.settle()
-		b.compare()
-		b.advance(5 * time.Minute) // bookmarks
-		b.compare()
-		b.miss(func() { b.update(keyOf(1), 2) })
-	}),
+	play("INFORMER-19", "lists-events-bookmarks", whyVersion, setup{objects: 5, window: 3},
+		func(b *fixture) {
+			if v := b.informer.LastSyncResourceVersion(); v != "" {
+				b.errorf("before the start LastSyncResourceVersion is %q", v)
+			}
+			release := b.gate.hold()
+			defer release()
+			b.start()
+			b.settle()
+			if v := b.informer.LastSyncResourceVersion(); v != "" {
+				b.errorf("before the first list LastSyncResourceVersion is %q", v)
+			}
+			release()
+			b.advance(time.Minute)
+			b.compare()
+			b.update(keyOf(0), 1)
+			b.settle()
+			b.compare()
+			b.delete(keyOf(0))
+			b.settle()
+			b.compare()
+			b.advance(5 * time.Minute) // bookmarks
+			b.compare()
+			b.miss(func() { b.update(keyOf(1), 2) })
+		}),
 
 	play("INFORMER-20", "until-and-from", whyStop, setup{objects: 3}, func(b *fixture) {
 		if b.informer.IsStopped() {
@@ -85,23 +88,32 @@ var lifeCases = []suite.Case[env]{
 		b.stop()
 		_, err := b.informer.AddEventHandler(&witness{name: "too late", world: b.world})
 		b.wantWords("AddEventHandler", err, "has stopped already")
-		_, err = b.informer.AddEventHandlerWithResyncPeriod(&witness{name: "too late", world: b.world}, time.Minute)
+		_, err = b.informer.AddEventHandlerWithResyncPeriod(&witness{name: "too late", world: b.world},
+			time.Minute)
 		b.wantWords("AddEventHandlerWithResyncPeriod", err, "has stopped already")
-		b.wantWords("AddIndexers", b.informer.AddIndexers(contract.Indexers{"too late": byNode}), "has stopped already")
+		b.wantWords("AddIndexers", b.informer.AddIndexers(contract.Indexers{"too late": byNode}),
+			"has stopped already")
 	}),
 	play("INFORMER-35", "transform-and-error-handler", whyWords, setup{objects: 1}, func(b *fixture) {
 		b.start()
 		b.settle()
 		for _, when := range []string{"", " after the stop"} {
 			const started = "informer has already started"
-			b.wantWords("SetTransform"+when, b.informer.SetTransform(func(obj any) (any, error) { return obj, nil }), started)
-			b.wantWords("SetWatchErrorHandler"+when, b.informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}), started)
-			b.wantWords("SetWatchErrorHandlerWithContext"+when, b.informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}), started)
+			b.wantWords("SetTransform"+when, b.informer.SetTransform(func(obj any) (any, error) {
+				return obj, nil
+			}), started)
+			b.wantWords("SetWatchErrorHandler"+when,
+				b.informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}), started)
+			b.wantWords("SetWatchErrorHandlerWithContext"+when,
+				b.informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}),
+				started)
 			b.stop()
 		}
 	}),
 
-	play("INFORMER-23", "never-started", whyStop, setup{objects: 3}, func(b *fixture) { b.handler("handler", nil) }),
+	play("INFORMER-23", "never-started", whyStop, setup{objects: 3}, func(b *fixture) {
+		b.handler("handler", nil)
+	}),
 	play("INFORMER-23", "quiet", whyStop, setup{objects: 3, resync: time.Minute}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
@@ -165,21 +177,22 @@ var lifeCases = []suite.Case[env]{
 		close(release)
 		b.stop()
 	}),
-	play("INFORMER-23", "by-channel", "most programs stop informers by a channel", setup{objects: 3}, func(b *fixture) {
-		b.handler("handler", nil)
-		stop := make(chan struct{})
-		returned := b.begin("INFORMER-23", "Run", func() { b.informer.Run(stop) })
-		b.settle()
-		if !b.informer.HasSynced() {
-			b.errorf("Run lists nothing")
-		}
-		close(stop)
-		select {
-		case <-returned:
-		case <-time.After(time.Hour):
-			b.errorf("Run has not returned an hour after its channel was closed")
-		}
-	}),
+	play("INFORMER-23", "by-channel", "most programs stop informers by a channel", setup{objects: 3},
+		func(b *fixture) {
+			b.handler("handler", nil)
+			stop := make(chan struct{})
+			returned := b.begin("INFORMER-23", "Run", func() { b.informer.Run(stop) })
+			b.settle()
+			if !b.informer.HasSynced() {
+				b.errorf("Run lists nothing")
+			}
+			close(stop)
+			select {
+			case <-returned:
+			case <-time.After(time.Hour):
+				b.errorf("Run has not returned an hour after its channel was closed")
+			}
+		}),
 
 	play("INFORMER-24", "much-is-queued", whyStop, setup{objects: 30}, func(b *fixture) {
 		b.handler("slow", func(call) { time.Sleep(time.Second) })
@@ -214,58 +227,63 @@ var lifeCases = []suite.Case[env]{
 		b.stop()
 	}),
 
-	play("INFORMER-25", "while-it-runs", "two parts of a program start the informer that they share", setup{objects: 5}, func(b *fixture) {
-		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
-		requests := len(b.gate.requests())
-		second := b.begin("INFORMER-25", "a second Run", func() {
+	play("INFORMER-25", "while-it-runs", "two parts of a program start the informer that they share",
+		setup{objects: 5}, func(b *fixture) {
+			h := b.handler("handler", nil)
+			b.start()
+			b.settle()
+			requests := len(b.gate.requests())
+			second := b.begin("INFORMER-25", "a second Run", func() {
+				ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+				defer cancel()
+				b.informer.RunWithContext(ctx)
+			})
+			b.settle()
+			select {
+			case <-second:
+			default:
+				b.errorf("the second Run has not returned")
+			}
+			if n := len(b.gate.requests()); n != requests {
+				b.errorf("the second Run has asked the source %d times", n-requests)
+			}
+			if b.informer.IsStopped() || !b.informer.HasSynced() {
+				b.errorf("after the second Run IsStopped is %v and HasSynced %v", b.informer.IsStopped(),
+					b.informer.HasSynced())
+			}
+			churn(b)
+			b.settle()
+			if n := len(h.calls()); n < 10 {
+				b.errorf("after the second Run the handler was called %d times only", n)
+			}
+			b.compare()
+			b.mustShow("INFORMER-25")
+		}),
+	play("INFORMER-25", "after-the-end",
+		"who starts an informer once more would wait for ever for what it does no more",
+		setup{objects: 5}, func(b *fixture) {
+			h := b.handler("handler", nil)
+			b.start()
+			b.settle()
+			b.stop()
+			calls, requests := len(h.calls()), len(b.gate.requests())
 			ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
-			defer cancel()
-			b.informer.RunWithContext(ctx)
-		})
-		b.settle()
-		select {
-		case <-second:
-		default:
-			b.errorf("the second Run has not returned")
-		}
-		if n := len(b.gate.requests()); n != requests {
-			b.errorf("the second Run has asked the source %d times", n-requests)
-		}
-		if b.informer.IsStopped() || !b.informer.HasSynced() {
-			b.errorf("after the second Run IsStopped is %v and HasSynced %v", b.informer.IsStopped(), b.informer.HasSynced())
-		}
-		churn(b)
-		b.settle()
-		if n := len(h.calls()); n < 10 {
-			b.errorf("after the second Run the handler was called %d times only", n)
-		}
-		b.compare()
-		b.mustShow("INFORMER-25")
-	}),
-	play("INFORMER-25", "after-the-end", "who starts an informer once more would wait for ever for what it does no more", setup{objects: 5}, func(b *fixture) {
-		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
-		b.stop()
-		calls, requests := len(h.calls()), len(b.gate.requests())
-		ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
-		second := b.begin("INFORMER-25", "a second Run", func() { b.informer.RunWithContext(ctx) })
-		b.settle()
-		select {
-		case <-second:
-		default:
-			b.errorf("the second Run has not returned")
-		}
-		if n := len(b.gate.requests()); n != requests || len(h.calls()) != calls {
-			b.errorf("the second Run has asked the source %d times, and called the handler %d times", n-requests, len(h.calls())-calls)
-		}
-		if !b.informer.IsStopped() {
-			b.errorf("after the second Run IsStopped is false")
-		}
-		cancel()
-		<-second
-	}),
+			second := b.begin("INFORMER-25", "a second Run", func() { b.informer.RunWithContext(ctx) })
+			b.settle()
+			select {
+			case <-second:
+			default:
+				b.errorf("the second Run has not returned")
+			}
+			if n := len(b.gate.requests()); n != requests || len(h.calls()) != calls {
+				b.errorf("the second Run has asked the source %d times, and called the handler %d times",
+					n-requests, len(h.calls())-calls)
+			}
+			if !b.informer.IsStopped() {
+				b.errorf("after the second Run IsStopped is false")
+			}
+			cancel()
+			<-second
+		}),
 	mutationCase,
 }

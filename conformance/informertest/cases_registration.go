@@ -27,8 +27,10 @@ var registrationCases = []suite.Case[env]{
 		b.settle()
 		late := b.handler("late", nil)
 		b.settle()
-		if adds, all := len(late.calls(added)), len(late.calls()); adds != len(b.source.Snapshot()) || all != adds {
-			b.errorf("a late handler was told %s, want an add of each of %d objects", summary(late.calls()), len(b.source.Snapshot()))
+		if adds, all := len(late.calls(added)), len(late.calls()); adds != len(b.source.Snapshot()) ||
+			all != adds {
+			b.errorf("a late handler was told %s, want an add of each of %d objects", summary(late.calls()),
+				len(b.source.Snapshot()))
 		}
 		churnBack(b)
 		b.settle()
@@ -45,7 +47,8 @@ var registrationCases = []suite.Case[env]{
 		var enough atomic.Bool
 		for g := range 2 {
 			writing.Go(func() {
-				for i := 0; i < 60 || i < 2000 && !enough.Load(); i++ { // fewer writes than the source remembers
+				// fewer writes than the source remembers
+				for i := 0; i < 60 || i < 2000 && !enough.Load(); i++ {
 					key := fmt.Sprintf("ns0/w%d-%d", g, i%10)
 					if i/10%2 == 0 {
 						b.create(key, i)
@@ -138,56 +141,62 @@ var registrationCases = []suite.Case[env]{
 		gone.silence("INFORMER-14")
 		writer(b, keyOf(0), 5)
 	}),
-	play("INFORMER-14", "shut-down", "what the handler uses is closed when ShutDownEventHandler returns", setup{objects: 5}, func(b *fixture) {
-		release := make(chan struct{})
-		gone := b.handler("removed", func(call) { <-release })
-		b.start()
-		b.settle()
-		ended := make(chan error, 1)
-		b.begin("INFORMER-14", "cache.ShutDownEventHandler", func() { ended <- cache.ShutDownEventHandler(b.informer, gone.registration()) })
-		b.settle()
-		select {
-		case err := <-ended:
-			b.errorf("cache.ShutDownEventHandler returns %v while the handler runs", err)
+	play("INFORMER-14", "shut-down",
+		"what the handler uses is closed when ShutDownEventHandler returns", setup{objects: 5},
+		func(b *fixture) {
+			release := make(chan struct{})
+			gone := b.handler("removed", func(call) { <-release })
+			b.start()
+			b.settle()
+			ended := make(chan error, 1)
+			b.begin("INFORMER-14", "cache.ShutDownEventHandler", func() {
+				ended <- cache.ShutDownEventHandler(b.informer, gone.registration())
+			})
+			b.settle()
+			select {
+			case err := <-ended:
+				b.errorf("cache.ShutDownEventHandler returns %v while the handler runs", err)
+				close(release)
+				return
+			default:
+			}
 			close(release)
-			return
-		default:
-		}
-		close(release)
-		b.settle()
-		select {
-		case err := <-ended:
-			if err != nil {
-				b.errorf("cache.ShutDownEventHandler: %v", err)
+			b.settle()
+			select {
+			case err := <-ended:
+				if err != nil {
+					b.errorf("cache.ShutDownEventHandler: %v", err)
+				}
+			default:
+				b.errorf("cache.ShutDownEventHandler does not return though the handler has")
 			}
-		default:
-			b.errorf("cache.ShutDownEventHandler does not return though the handler has")
-		}
-		gone.silence("INFORMER-14")
-		churn(b)
-	}),
-	play("INFORMER-14", "by-itself", "a handler that has seen what it waited for removes itself", setup{objects: 5}, func(b *fixture) {
-		var gone *witness
-		gone = b.handler("removed", func(call) {
-			if r := gone.registration(); r != nil {
-				_ = b.informer.RemoveEventHandler(r)
-			}
-		})
-		b.start()
-		b.settle()
-		gone.silence("INFORMER-14")
-		churn(b)
-	}),
-	play("INFORMER-14", "resyncs-end-too", whyRemoved, setup{objects: 5, resync: time.Minute}, func(b *fixture) {
-		gone := b.handler("removed", nil)
-		b.handler("other", nil)
-		b.start()
-		b.advance(90 * time.Second)
-		b.remove(gone)
-		b.settle()
-		gone.silence("INFORMER-14")
-		b.advance(5 * time.Minute)
-	}),
+			gone.silence("INFORMER-14")
+			churn(b)
+		}),
+	play("INFORMER-14", "by-itself", "a handler that has seen what it waited for removes itself",
+		setup{objects: 5}, func(b *fixture) {
+			var gone *witness
+			gone = b.handler("removed", func(call) {
+				if r := gone.registration(); r != nil {
+					_ = b.informer.RemoveEventHandler(r)
+				}
+			})
+			b.start()
+			b.settle()
+			gone.silence("INFORMER-14")
+			churn(b)
+		}),
+	play("INFORMER-14", "resyncs-end-too", whyRemoved, setup{objects: 5, resync: time.Minute},
+		func(b *fixture) {
+			gone := b.handler("removed", nil)
+			b.handler("other", nil)
+			b.start()
+			b.advance(90 * time.Second)
+			b.remove(gone)
+			b.settle()
+			gone.silence("INFORMER-14")
+			b.advance(5 * time.Minute)
+		}),
 	play("INFORMER-14", "many-come-and-go", whyRemoved, setup{objects: 5}, func(b *fixture) {
 		b.handler("stays", nil)
 		b.start()

@@ -12,7 +12,8 @@ import (
 
 const (
 	whyStale   = "controllers would act on what is no longer so, until somebody restarts them"
-	whyIndexes = "a scheduler or kubelet that asks by node would see pods that are elsewhere, or miss its own"
+	whyIndexes = "a scheduler or kubelet that asks by node would see pods that are elsewhere, or " +
+		"miss its own"
 )
 
 // churn makes writes of each kind.
@@ -43,25 +44,30 @@ var stateCases = []suite.Case[env]{
 		b.start()
 		churn(b)
 	}),
-	play("INFORMER-1", "writes-behind-its-back", "what changes while the connection is down would be lost", setup{objects: 10, window: 3}, func(b *fixture) {
-		b.handler("handler", nil)
-		b.start()
-		b.settle()
-		b.miss(func() { churn(b) })
-		b.compare()
-		churnBack(b)
-	}),
-	play("INFORMER-1", "everything-gone-behind-its-back", whyStale, setup{objects: 5, window: 3}, func(b *fixture) {
-		b.start()
-		b.settle()
-		b.miss(func() {
-			for i := range 5 {
-				b.delete(keyOf(i))
-			}
-		})
-	}),
+	play("INFORMER-1", "writes-behind-its-back",
+		"what changes while the connection is down would be lost", setup{objects: 10, window: 3},
+		func(b *fixture) {
+			b.handler("handler", nil)
+			b.start()
+			b.settle()
+			b.miss(func() { churn(b) })
+			b.compare()
+			churnBack(b)
+		}),
+	play("INFORMER-1", "everything-gone-behind-its-back", whyStale, setup{objects: 5, window: 3},
+		func(b *fixture) {
+			b.start()
+			b.settle()
+			b.miss(func() {
+				for i := range 5 {
+					b.delete(keyOf(i))
+				}
+			})
+		}),
 	play("INFORMER-1", "watches-that-break", whyStale, setup{objects: 10, faults: []synthetic.Fault{
-		{Kind: synthetic.FaultClose, EveryEvents: 3, AfterEvents: 1}, {Kind: synthetic.FaultError, EveryEvents: 7}, {Kind: synthetic.FaultGone, EveryEvents: 11, AfterEvents: 4},
+		{Kind: synthetic.FaultClose, EveryEvents: 3, AfterEvents: 1},
+		{Kind: synthetic.FaultError, EveryEvents: 7},
+		{Kind: synthetic.FaultGone, EveryEvents: 11, AfterEvents: 4},
 	}}, func(b *fixture) {
 		b.start()
 		for range 3 {
@@ -72,57 +78,66 @@ var stateCases = []suite.Case[env]{
 		}
 		b.advance(5 * time.Minute)
 	}),
-	play("INFORMER-1", "continue-that-expires", whyStale, setup{objects: 1200, faults: []synthetic.Fault{{Kind: synthetic.FaultExpireContinue}}}, func(b *fixture) {
-		b.start()
-		b.advance(5 * time.Minute)
-	}),
+	play("INFORMER-1", "continue-that-expires", whyStale,
+		setup{objects: 1200, faults: []synthetic.Fault{{Kind: synthetic.FaultExpireContinue}}},
+		func(b *fixture) {
+			b.start()
+			b.advance(5 * time.Minute)
+		}),
 
 	play("INFORMER-2", "watched-writes", whyIndexes, setup{objects: 10}, func(b *fixture) {
 		b.start()
 		b.settle()
 		churn(b)
 	}),
-	play("INFORMER-2", "writes-behind-its-back", whyIndexes, setup{objects: 10, window: 3}, func(b *fixture) {
-		b.start()
-		b.settle()
-		b.miss(func() { churn(b) })
-	}),
+	play("INFORMER-2", "writes-behind-its-back", whyIndexes, setup{objects: 10, window: 3},
+		func(b *fixture) {
+			b.start()
+			b.settle()
+			b.miss(func() { churn(b) })
+		}),
 
-	play("INFORMER-15", "before-the-start", "managers add the indexes of all controllers before they start", setup{objects: 9, bare: true}, func(b *fixture) {
-		if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
-			b.errorf("AddIndexers before the start: %v", err)
-		}
-		b.start()
-		b.settle()
-		wantIndexed(b)
-	}),
-	play("INFORMER-15", "while-it-runs", "a controller that starts late would find nothing by its index", setup{objects: 9, bare: true}, func(b *fixture) {
-		b.start()
-		b.settle()
-		if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
-			b.errorf("AddIndexers while it runs: %v", err)
-		}
-		wantIndexed(b)
-		churn(b)
-		b.settle()
-		wantIndexed(b)
-	}),
-	play("INFORMER-15", "name-that-is-taken", "two controllers would read each other's index", setup{objects: 9}, func(b *fixture) {
-		everywhere := func(any) ([]string, error) { return []string{"everywhere"}, nil }
-		for _, when := range []string{"before the start", "while it runs"} {
-			if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: everywhere, "other " + when: everywhere}); err == nil {
-				b.errorf("AddIndexers %s takes a name that is taken", when)
+	play("INFORMER-15", "before-the-start",
+		"managers add the indexes of all controllers before they start", setup{objects: 9, bare: true},
+		func(b *fixture) {
+			if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
+				b.errorf("AddIndexers before the start: %v", err)
 			}
-			if when == "before the start" {
-				b.start()
-				b.settle()
+			b.start()
+			b.settle()
+			wantIndexed(b)
+		}),
+	play("INFORMER-15", "while-it-runs",
+		"a controller that starts late would find nothing by its index", setup{objects: 9, bare: true},
+		func(b *fixture) {
+			b.start()
+			b.settle()
+			if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
+				b.errorf("AddIndexers while it runs: %v", err)
 			}
-			if _, there := b.informer.GetIndexer().GetIndexers()["other "+when]; there {
-				b.errorf("AddIndexers %s refused one name and took another of the same call", when)
+			wantIndexed(b)
+			churn(b)
+			b.settle()
+			wantIndexed(b)
+		}),
+	play("INFORMER-15", "name-that-is-taken", "two controllers would read each other's index",
+		setup{objects: 9}, func(b *fixture) {
+			everywhere := func(any) ([]string, error) { return []string{"everywhere"}, nil }
+			for _, when := range []string{"before the start", "while it runs"} {
+				if err := b.informer.AddIndexers(
+					contract.Indexers{nodeIndex: everywhere, "other " + when: everywhere}); err == nil {
+					b.errorf("AddIndexers %s takes a name that is taken", when)
+				}
+				if when == "before the start" {
+					b.start()
+					b.settle()
+				}
+				if _, there := b.informer.GetIndexer().GetIndexers()["other "+when]; there {
+					b.errorf("AddIndexers %s refused one name and took another of the same call", when)
+				}
 			}
-		}
-		wantIndexed(b)
-	}),
+			wantIndexed(b)
+		}),
 }
 
 // churnBack undoes churn, so that churn can run again.

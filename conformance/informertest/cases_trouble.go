@@ -43,19 +43,24 @@ func transformListedAgain(b *fixture) {
 }
 
 var troubleCases = []suite.Case[env]{
-	play("INFORMER-16", "listed-and-watched", whyTransform, setup{objects: 6, transform: true}, transformListedAndWatched),
-	play("INFORMER-16", "listed-again-and-resynced", whyTransform, setup{objects: 6, window: 3, resync: time.Minute, transform: true}, transformListedAgain),
-	play("INFORMER-31", "listed-and-watched", whyTransform, setup{objects: 6, transform: true}, transformListedAndWatched),
-	play("INFORMER-31", "listed-again-and-resynced", whyTransform, setup{objects: 6, window: 3, resync: time.Minute, transform: true}, transformListedAgain),
-	play("INFORMER-16", "not-while-it-runs", whyTransform, setup{objects: 6, transform: true}, func(b *fixture) {
-		b.handler("handler", nil)
-		b.start()
-		b.settle()
-		if err := b.informer.SetTransform(func(any) (any, error) { return nil, nil }); err == nil {
-			b.errorf("SetTransform is not refused while the informer runs")
-		}
-		churn(b)
-	}),
+	play("INFORMER-16", "listed-and-watched", whyTransform, setup{objects: 6, transform: true},
+		transformListedAndWatched),
+	play("INFORMER-16", "listed-again-and-resynced", whyTransform,
+		setup{objects: 6, window: 3, resync: time.Minute, transform: true}, transformListedAgain),
+	play("INFORMER-31", "listed-and-watched", whyTransform, setup{objects: 6, transform: true},
+		transformListedAndWatched),
+	play("INFORMER-31", "listed-again-and-resynced", whyTransform,
+		setup{objects: 6, window: 3, resync: time.Minute, transform: true}, transformListedAgain),
+	play("INFORMER-16", "not-while-it-runs", whyTransform, setup{objects: 6, transform: true},
+		func(b *fixture) {
+			b.handler("handler", nil)
+			b.start()
+			b.settle()
+			if err := b.informer.SetTransform(func(any) (any, error) { return nil, nil }); err == nil {
+				b.errorf("SetTransform is not refused while the informer runs")
+			}
+			churn(b)
+		}),
 
 	play("INFORMER-21", "lists-that-fail", whyErrors, setup{objects: 3}, func(b *fixture) {
 		var told errorLog
@@ -69,7 +74,8 @@ var troubleCases = []suite.Case[env]{
 		// that it falls back to, or of both.
 		during, failed := told.count(errBroken), b.gate.refused()
 		if during == 0 || during < failed.lists || during > failed.lists+failed.watches {
-			b.errorf("%d errors are told in two minutes in which %d lists and %d watches failed", during, failed.lists, failed.watches)
+			b.errorf("%d errors are told in two minutes in which %d lists and %d watches failed", during,
+				failed.lists, failed.watches)
 		}
 		b.gate.mend()
 		b.advance(3 * time.Minute)
@@ -80,32 +86,36 @@ var troubleCases = []suite.Case[env]{
 		}
 		b.miss(func() { oneByOne(b) })
 	}),
-	play("INFORMER-21", "watches-that-are-refused", "nobody would learn that the program may list and not watch", setup{objects: 3}, func(b *fixture) {
-		var told errorLog
-		if err := b.informer.SetWatchErrorHandlerWithContext(told.note); err != nil {
-			b.errorf("SetWatchErrorHandlerWithContext before the start: %v", err)
-		}
-		b.start()
-		b.advance(time.Minute)
-		if n := told.count(errBroken); n > 0 {
-			b.errorf("%d errors are told before anything fails", n)
-		}
-		b.gate.refuseWatches(errBroken)
-		b.advance(5 * time.Minute)
-		if told.count(errBroken) == 0 {
-			b.errorf("nothing is told in five minutes in which each watch is refused")
-		}
-		b.gate.mend()
-		b.advance(3 * time.Minute)
-		healthy := told.count(errBroken)
-		b.advance(3 * time.Minute)
-		if told.count(errBroken) != healthy {
-			b.errorf("errors are told while nothing fails")
-		}
-	}),
+	play("INFORMER-21", "watches-that-are-refused",
+		"nobody would learn that the program may list and not watch", setup{objects: 3},
+		func(b *fixture) {
+			var told errorLog
+			if err := b.informer.SetWatchErrorHandlerWithContext(told.note); err != nil {
+				b.errorf("SetWatchErrorHandlerWithContext before the start: %v", err)
+			}
+			b.start()
+			b.advance(time.Minute)
+			if n := told.count(errBroken); n > 0 {
+				b.errorf("%d errors are told before anything fails", n)
+			}
+			b.gate.refuseWatches(errBroken)
+			b.advance(5 * time.Minute)
+			if told.count(errBroken) == 0 {
+				b.errorf("nothing is told in five minutes in which each watch is refused")
+			}
+			b.gate.mend()
+			b.advance(3 * time.Minute)
+			healthy := told.count(errBroken)
+			b.advance(3 * time.Minute)
+			if told.count(errBroken) != healthy {
+				b.errorf("errors are told while nothing fails")
+			}
+		}),
 	play("INFORMER-21", "not-while-it-runs", whyErrors, setup{objects: 3}, func(b *fixture) {
 		var first, second errorLog
-		if err := b.informer.SetWatchErrorHandler(func(r *cache.Reflector, err error) { first.note(b.ctx, r, err) }); err != nil {
+		if err := b.informer.SetWatchErrorHandler(func(r *cache.Reflector, err error) {
+			first.note(b.ctx, r, err)
+		}); err != nil {
 			b.errorf("SetWatchErrorHandler before the start: %v", err)
 		}
 		b.start()
@@ -118,7 +128,8 @@ var troubleCases = []suite.Case[env]{
 		b.gate.mend()
 		b.advance(3 * time.Minute)
 		if first.count(errBroken) == 0 || second.count(errBroken) > 0 {
-			b.errorf("the handler that was set before the start was told %d errors, the one that was refused %d", first.count(errBroken), second.count(errBroken))
+			b.errorf("the handler that was set before the start was told %d errors, the one that was "+
+				"refused %d", first.count(errBroken), second.count(errBroken))
 		}
 	}),
 
@@ -177,12 +188,14 @@ func (b *fixture) wantBackoff(outage time.Duration) {
 	}
 	// Of averages, because a pause may have jitter of its own length.
 	if a, z := mean(first[:min(3, len(first))]), mean(second); z < 2*a {
-		b.errorf("the pauses do not grow: the first ones are %s on average, and those in the second half of an outage of %s are %s", a, outage, z)
+		b.errorf("the pauses do not grow: the first ones are %s on average, and those in the second "+
+			"half of an outage of %s are %s", a, outage, z)
 	}
 	// A try may be a streaming list and a plain one. The upper bound is one try in five
 	// seconds.
 	if most := int(outage / 2 / (5 * time.Second) * 2); late > most {
-		b.errorf("in the second half of an outage of %s %d requests came, want %d at most", outage, late, most)
+		b.errorf("in the second half of an outage of %s %d requests came, want %d at most", outage, late,
+			most)
 	}
 	if since := time.Since(last); since > time.Minute {
 		b.errorf("nothing was asked for the last %s", since)
@@ -226,7 +239,8 @@ func (l *errorLog) count(target error) (n int) {
 
 // mutationCase is INFORMER-30, which needs an informer of its own.
 var mutationCase = suite.Case[env]{
-	Clause: "INFORMER-30", Name: "changed-in-the-cache", Why: "all readers share the object, and some would see half of the change",
+	Clause: "INFORMER-30", Name: "changed-in-the-cache",
+	Why: "all readers share the object, and some would see half of the change",
 	Run: func(t *suite.T, _ env) {
 		construct := suite.Settings[settings](t.Config()).mutationDetecting
 		if construct == nil {

@@ -253,7 +253,8 @@ func (g *gate) fieldSelector() string {
 	return "metadata.namespace=" + g.namespace
 }
 
-func (g *gate) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (g *gate) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface,
+	error) {
 	if err := g.pass(ctx); err != nil {
 		g.refuse(ctx, &g.mu.refused.watches)
 		return nil, err

@@ -47,7 +47,9 @@ func (l *line) run(ctx context.Context) {
 			return
 		}
 		if p, ok := e.Object.(*corev1.Pod); ok && l.gate.intrude && e.Type != watch.Bookmark {
-			stranger := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, ResourceVersion: p.ResourceVersion}}
+			stranger := &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name,
+					ResourceVersion: p.ResourceVersion}}
 			if !l.send(ctx, watch.Event{Type: watch.Modified, Object: stranger}) {
 				return
 			}

@@ -42,7 +42,8 @@ const (
 	opMend    op = "mend"    // mend the connection
 	opHold    op = "hold"    // leave requests unanswered
 	opRelease op = "release" // end opHold
-	opLag     op = "lag"     // until the next comparison, a replica that stays at this state answers lists of any version
+	// until the next comparison, a replica that stays at this state answers lists of any version
+	opLag     op = "lag"
 	opTear    op = "tear"    // the next streaming list ends after n events
 	opAdd     op = "add"     // add a handler
 	opRemove  op = "remove"  // remove handler number n of the present ones
@@ -89,7 +90,8 @@ func (h history) String() string {
 	if h.setup.listing {
 		mode = "listing"
 	}
-	fmt.Fprintf(&b, "%s, %d objects at the start, the source remembers %d events, resync %s", mode, h.setup.objects, h.setup.window, h.setup.resync)
+	fmt.Fprintf(&b, "%s, %d objects at the start, the source remembers %d events, resync %s", mode,
+		h.setup.objects, h.setup.window, h.setup.resync)
 	if h.setup.page > 0 {
 		fmt.Fprintf(&b, ", lists in pages of %d", h.setup.page)
 	}
@@ -101,7 +103,8 @@ func (h history) String() string {
 	}
 	b.WriteByte('\n')
 	for _, f := range h.setup.faults {
-		fmt.Fprintf(&b, "fault %s: after %d, every %d, at most %d times, delay %s\n", f.Kind, f.AfterEvents, f.EveryEvents, f.Count, f.Delay)
+		fmt.Fprintf(&b, "fault %s: after %d, every %d, at most %d times, delay %s\n", f.Kind,
+			f.AfterEvents, f.EveryEvents, f.Count, f.Delay)
 	}
 	for i, t := range h.handlers {
 		fmt.Fprintf(&b, "handler %d: %s\n", i, t)
@@ -157,7 +160,8 @@ func generateFaults(r *rand.Rand) (faults []synthetic.Fault) {
 		}
 		f := synthetic.Fault{Kind: kind, AfterEvents: r.IntN(15)}
 		switch kind {
-		case synthetic.FaultListError, synthetic.FaultTooLarge, synthetic.FaultExpireContinue, synthetic.FaultWatchRefused, synthetic.FaultCacheFilling:
+		case synthetic.FaultListError, synthetic.FaultTooLarge, synthetic.FaultExpireContinue,
+			synthetic.FaultWatchRefused, synthetic.FaultCacheFilling:
 			f.AfterEvents, f.EveryEvents, f.Count = r.IntN(3), 1+r.IntN(2), 1+r.IntN(3)
 		case synthetic.FaultDelay:
 			f.Delay = time.Duration(1+r.IntN(20)) * 100 * time.Millisecond
@@ -174,7 +178,9 @@ func generateFaults(r *rand.Rand) (faults []synthetic.Fault) {
 
 // without returns the history without faults of this kind.
 func (h history) without(kind synthetic.FaultKind) history {
-	h.setup.faults = slices.DeleteFunc(slices.Clone(h.setup.faults), func(f synthetic.Fault) bool { return f.Kind == kind })
+	h.setup.faults = slices.DeleteFunc(slices.Clone(h.setup.faults), func(f synthetic.Fault) bool {
+		return f.Kind == kind
+	})
 	return h
 }
 
@@ -207,7 +213,8 @@ func generateStep(r *rand.Rand) step {
 	case p < 48:
 		s.op, s.n = opBeside, 2+r.IntN(15)
 	case p < 66:
-		s.op, s.d = opSleep, []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, 70 * time.Second}[r.IntN(5)]
+		s.op, s.d = opSleep, []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second,
+			10 * time.Second, 70 * time.Second}[r.IntN(5)]
 	case p < 72:
 		s.op = opCut
 	case p < 78:

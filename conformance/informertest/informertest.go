@@ -81,7 +81,8 @@ type env struct {
 func newEnv(newInformer contract.NewInformer) env { return env{newInformer, new(passing)} }
 
 // The last group reports the problems that the others saw.
-var cases = slices.Concat(stateCases, handlerCases, initialCases, resyncCases, registrationCases, serverCases, troubleCases, lifeCases, historyCases, passingCases)
+var cases = slices.Concat(stateCases, handlerCases, initialCases, resyncCases, registrationCases,
+	serverCases, troubleCases, lifeCases, historyCases, passingCases)
 
 // Run tests newInformer's informers, in a subtest per case.
 func Run(t *testing.T, newInformer contract.NewInformer, opts ...Option) {

@@ -24,31 +24,38 @@ import (
 // goleak must ignore the goroutines that these tests leave behind on purpose.
 func TestMain(m *testing.M) {
 	const here = "github.com/informerbench/informerbench/conformance/informertest."
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(here+"leftForGood"), goleak.IgnoreAnyFunction(here+"leftTicking"),
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(here+"leftForGood"),
+		goleak.IgnoreAnyFunction(here+"leftTicking"),
 		goleak.IgnoreAnyFunction("github.com/informerbench/informerbench/conformance/suite.Bubble.func2"),
 		goleak.IgnoreTopFunction("testing/synctest.testingSynctestTest"))
 }
 
 // clientGoWaivers are the clauses that client-go does not keep, as in the catalog.
 func clientGoWaivers(c *suite.Config) {
-	Waive("INFORMER-31", "client-go transforms what a streaming list brings in the store that collects it, and again on the way into the FIFO (tools/cache/reflector.go, watchList)")(c)
-	Waive(restartClause, "client-go's relist in pages asks for exactly the version that the watch refused (tools/cache/reflector.go, list)")(c)
-	Waive(tellsClause, "client-go counts the objects that a handler has returned from, and reads afterwards whether the informer has synced: objects that come in between are overlooked (tools/cache/synctrack/synctrack.go, SingleFileTracker.Finished)")(c)
+	Waive("INFORMER-31", "client-go transforms what a streaming list brings in the store that "+
+		"collects it, and again on the way into the FIFO (tools/cache/reflector.go, watchList)")(c)
+	Waive(restartClause, "client-go's relist in pages asks for exactly the version that the watch "+
+		"refused (tools/cache/reflector.go, list)")(c)
+	Waive(tellsClause, "client-go counts the objects that a handler has returned from, and reads "+
+		"afterwards whether the informer has synced: objects that come in between are overlooked "+
+		"(tools/cache/synctrack/synctrack.go, SingleFileTracker.Finished)")(c)
 }
 
 func TestClientGoPasses(t *testing.T) { Run(t, cache.NewSharedIndexInformer, clientGoWaivers) }
 
 func TestCheckPasses(t *testing.T) {
 	begin, slowest := time.Now(), suite.Result{}
-	err := Check(cache.NewSharedIndexInformer, clientGoWaivers, Histories(100), suite.WithObserver(func(r suite.Result) {
-		if r.Elapsed > slowest.Elapsed {
-			slowest = r
-		}
-	}))
+	err := Check(cache.NewSharedIndexInformer, clientGoWaivers, Histories(100),
+		suite.WithObserver(func(r suite.Result) {
+			if r.Elapsed > slowest.Elapsed {
+				slowest = r
+			}
+		}))
 	if err != nil {
 		t.Error(err)
 	}
-	t.Logf("%s in all, the slowest case is %s of %s", time.Since(begin), slowest.Elapsed, slowest.Clause.ID)
+	t.Logf("%s in all, the slowest case is %s of %s", time.Since(begin), slowest.Elapsed,
+		slowest.Clause.ID)
 }
 
 func TestEveryWaiverIsNeeded(t *testing.T) {
@@ -64,11 +71,15 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 }
 
 // wantFailure asserts that the clause's cases find a mistake, and not a bound on time.
-func wantFailure(t *testing.T, clause string, newInformer contract.NewInformer, opts ...Option) string {
+func wantFailure(t *testing.T, clause string, newInformer contract.NewInformer,
+	opts ...Option) string {
 	t.Helper()
-	err := suite.UntilCaught(func(seed Option) error { return Check(newInformer, append(opts, seed, suite.Only(clause))...) })
+	err := suite.UntilCaught(func(seed Option) error {
+		return Check(newInformer, append(opts, seed, suite.Only(clause))...)
+	})
 	var failure *suite.Failure
-	if !errors.As(err, &failure) || failure.Clause.ID != clause || strings.Contains(failure.Reason, "still running after 1m") {
+	if !errors.As(err, &failure) || failure.Clause.ID != clause ||
+		strings.Contains(failure.Reason, "still running after 1m") {
 		t.Errorf("want a failure of %s that says what was seen, got %v", clause, err)
 	}
 	return fmt.Sprint(err)
@@ -100,7 +111,8 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 		{Histories(-1), "Histories(-1)"},
 		{Histories(0), "Histories(0)"},
 	} {
-		if err := Check(cache.NewSharedIndexInformer, c.option); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := Check(cache.NewSharedIndexInformer, c.option); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want an error about %s", err, c.want)
 		}
 	}
@@ -108,7 +120,8 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 
 // filtered is client-go's informer, whose handlers get only the calls that let allows.
 func filtered(let func(kind, any) bool) contract.NewInformer {
-	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+		indexers contract.Indexers) cache.SharedIndexInformer {
 		return filtering{cache.NewSharedIndexInformer(lw, example, resync, indexers), let}
 	}
 }
@@ -118,7 +131,8 @@ type filtering struct {
 	let func(kind, any) bool
 }
 
-func (f filtering) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (f filtering) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
+	o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	return f.SharedIndexInformer.AddEventHandlerWithOptions(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
 			if f.let(added, obj) {
@@ -131,7 +145,8 @@ func (f filtering) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o ca
 			}
 		},
 		DeleteFunc: func(obj any) {
-			if _, tomb := obj.(contract.DeletedFinalStateUnknown); tomb && f.let(buried, obj) || !tomb && f.let(deleted, obj) {
+			if _, tomb := obj.(contract.DeletedFinalStateUnknown); tomb && f.let(buried, obj) || !tomb &&
+				f.let(deleted, obj) {
 				h.OnDelete(obj)
 			}
 		},
@@ -141,8 +156,11 @@ func (f filtering) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o ca
 // A mistake that shows only with a disconnect, a deletion during it and a handler is found.
 // It is reported under its clause and reduced to little more than these.
 func TestHistoriesAreReduced(t *testing.T) {
-	said := wantFailure(t, "INFORMER-29", filtered(func(k kind, _ any) bool { return k != buried }), clientGoWaivers)
-	for _, want := range []string{"INFORMER-4", "it is the first with seed", "suite.WithSeed(", "what was written", string(opDelete)} {
+	said := wantFailure(t, "INFORMER-29", filtered(func(k kind, _ any) bool {
+		return k != buried
+	}), clientGoWaivers)
+	for _, want := range []string{"INFORMER-4", "it is the first with seed", "suite.WithSeed(",
+		"what was written", string(opDelete)} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the failure does not say %q:\n%s", want, said)
 		}
@@ -150,13 +168,19 @@ func TestHistoriesAreReduced(t *testing.T) {
 	// Histories without concurrent writers are reduced to almost nothing, unless the rest
 	// fails only in some orders of the goroutines that run at one instant.
 	defer calm()()
-	j := &judge{newInformer: filtered(func(k kind, _ any) bool { return k != deleted && k != buried }), patience: 10 * time.Second, shrinking: 10 * time.Second, progress: func() {}, waived: map[string]string{"INFORMER-31": "client-go", tellsClause: "client-go"}}
+	j := &judge{newInformer: filtered(func(k kind, _ any) bool {
+		return k != deleted && k != buried
+	}), patience: 10 * time.Second, shrinking: 10 * time.Second, progress: func() {},
+		waived: map[string]string{"INFORMER-31": "client-go", tellsClause: "client-go"}}
 	const reductions = 9
 	var tried int
 	var long []string
 	for seed := uint64(1); tried < reductions; seed++ {
-		h := generate(seed).without(synthetic.FaultCacheRestart) // client-go does not recover from this fault
-		h.steps = slices.DeleteFunc(h.steps, func(s step) bool { return s.op == opBurst || s.op == opBeside })
+		// client-go does not recover from this fault
+		h := generate(seed).without(synthetic.FaultCacheRestart)
+		h.steps = slices.DeleteFunc(h.steps, func(s step) bool {
+			return s.op == opBurst || s.op == opBeside
+		})
 		if len(h.handlers) == 0 {
 			continue // handlers that are added later join at a moment that is left to chance
 		}
@@ -166,12 +190,16 @@ func TestHistoriesAreReduced(t *testing.T) {
 		}
 		tried++
 		short, again := j.reduce(h, wrong)
-		if len(again.problems) == 0 || len(short.steps) > 3 || len(short.handlers) > 1 || len(short.setup.faults) > 0 {
-			long = append(long, fmt.Sprintf("from %d steps and %d handlers to %d and %d:\n%s%v\nat first %v", len(h.steps), len(h.handlers), len(short.steps), len(short.handlers), short, again.problems, wrong.problems))
+		if len(again.problems) == 0 || len(short.steps) > 3 || len(short.handlers) > 1 ||
+			len(short.setup.faults) > 0 {
+			long = append(long, fmt.Sprintf("from %d steps and %d handlers to %d and %d:\n%s%v\nat first %v",
+				len(h.steps), len(h.handlers), len(short.steps), len(short.handlers), short, again.problems,
+				wrong.problems))
 		}
 	}
 	if len(long) > reductions*2/3 { // by chance a quarter are long; if nothing is reduced, all are
-		t.Errorf("of %d histories %d are not reduced to almost nothing:\n%s", tried, len(long), strings.Join(long, "\n"))
+		t.Errorf("of %d histories %d are not reduced to almost nothing:\n%s", tried, len(long),
+			strings.Join(long, "\n"))
 	}
 }
 
@@ -204,7 +232,8 @@ func TestSeedsRepeat(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range []op{opWrite, opDelete, opBurst, opBeside, opSleep, opCut, opMend, opHold, opRelease, opLag, opTear, opAdd, opRemove, opCompare} {
+	for _, o := range []op{opWrite, opDelete, opBurst, opBeside, opSleep, opCut, opMend, opHold,
+		opRelease, opLag, opTear, opAdd, opRemove, opCompare} {
 		if ops[o] < 50 {
 			t.Errorf("200 histories have %d steps of %s", ops[o], o)
 		}
@@ -244,7 +273,8 @@ func TestEveryFaultStrikes(t *testing.T) {
 // only a case of many objects has.
 type twice struct{ cache.SharedIndexInformer }
 
-func (i twice) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (i twice) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
+	o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	return i.SharedIndexInformer.AddEventHandlerWithOptions(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
 			h.OnAdd(obj, initial)
@@ -259,16 +289,19 @@ func (i twice) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.
 
 // A problem that a case sees of another clause is reported in the end, unless it is waived.
 func TestNothingSeenIsForgotten(t *testing.T) {
-	newInformer := func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	newInformer := func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+		indexers contract.Indexers) cache.SharedIndexInformer {
 		return twice{cache.NewSharedIndexInformer(lw, example, resync, indexers)}
 	}
 	err := Check(newInformer, clientGoWaivers, Histories(1))
-	for _, want := range []string{"INFORMER-3, seen in INFORMER-9/many-objects", "seen-in-other-cases"} {
+	for _, want := range []string{"INFORMER-3, seen in INFORMER-9/many-objects",
+		"seen-in-other-cases"} {
 		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("the failure does not say %q:\n%v", want, err)
 		}
 	}
-	if err := Check(newInformer, clientGoWaivers, Waive("INFORMER-3", "for the test"), Histories(1)); err != nil {
+	if err := Check(newInformer, clientGoWaivers, Waive("INFORMER-3", "for the test"),
+		Histories(1)); err != nil {
 		t.Error(err)
 	}
 }
@@ -295,9 +328,11 @@ func TestHistoryThatHangsIsTold(t *testing.T) {
 	var mu sync.Mutex
 	var broken atomic.Bool
 	broken.Store(true)
-	said := wantFailure(t, "INFORMER-29", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
-		return locking{cache.NewSharedIndexInformer(lw, example, resync, indexers), &mu, &broken}
-	}, Histories(1), suite.WithCaseTimeout(4*time.Second))
+	said := wantFailure(t, "INFORMER-29",
+		func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+			indexers contract.Indexers) cache.SharedIndexInformer {
+			return locking{cache.NewSharedIndexInformer(lw, example, resync, indexers), &mu, &broken}
+		}, Histories(1), suite.WithCaseTimeout(4*time.Second))
 	for _, want := range []string{"a lock left held", "locking.HasSynced"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the failure does not say %q:\n%s", want, said)
@@ -328,7 +363,8 @@ func TestBubbles(t *testing.T) {
 		{"leaves a goroutine that a timer wakes", func() { go leftTicking() }, "", "leftTicking"},
 	} {
 		failed, left := inBubble(c.f)
-		if !strings.Contains(failed, c.failed) || (failed != "") != (c.failed != "") || !strings.Contains(left, c.left) || (left != "") != (c.left != "") {
+		if !strings.Contains(failed, c.failed) || (failed != "") != (c.failed != "") ||
+			!strings.Contains(left, c.left) || (left != "") != (c.left != "") {
 			t.Errorf("%s: failed %q, left %q; want %q and %q", c.name, failed, left, c.failed, c.left)
 		}
 	}
@@ -338,7 +374,8 @@ func TestBubbles(t *testing.T) {
 func TestMutationsAreLookedFor(t *testing.T) {
 	detecting := func(works bool) Option {
 		return MutationDetecting(func(found func(string)) contract.NewInformer {
-			return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+			return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+				indexers contract.Indexers) cache.SharedIndexInformer {
 				i := cache.NewSharedIndexInformer(lw, example, resync, indexers)
 				if works {
 					watchOver(i, found)
@@ -347,7 +384,8 @@ func TestMutationsAreLookedFor(t *testing.T) {
 			}
 		})
 	}
-	if err := Check(cache.NewSharedIndexInformer, detecting(true), suite.Only("INFORMER-30")); err != nil {
+	if err := Check(cache.NewSharedIndexInformer, detecting(true),
+		suite.Only("INFORMER-30")); err != nil {
 		t.Error(err)
 	}
 	wantFailure(t, "INFORMER-30", cache.NewSharedIndexInformer, detecting(false))
@@ -383,12 +421,14 @@ func watchOver(i cache.SharedIndexInformer, found func(string)) {
 // hasty is client-go's informer, whose registrations have synced from the start.
 type hasty struct{ cache.SharedIndexInformer }
 
-func newHasty(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func newHasty(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	return hasty{cache.NewSharedIndexInformer(lw, example, resync, indexers)}
 }
 
 // AddEventHandlerWithOptions is part of cache.SharedInformer.
-func (i hasty) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (i hasty) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
+	o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	r, err := i.SharedIndexInformer.AddEventHandlerWithOptions(h, o)
 	return syncedAlready{r}, err
 }
@@ -410,7 +450,9 @@ func (syncedAlready) HasSynced() bool { return true }
 
 // ShutdownChan is what cache.ShutDownEventHandler asks for.
 func (r syncedAlready) ShutdownChan() <-chan struct{} {
-	return r.ResourceEventHandlerRegistration.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()
+	return r.ResourceEventHandlerRegistration.(interface {
+		ShutdownChan() <-chan struct{}
+	}).ShutdownChan()
 }
 
 // A waived clause that an informer breaks in the cases of other clauses accuses it of none of

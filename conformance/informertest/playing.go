@@ -179,7 +179,8 @@ func (p *player) erase(i int) {
 
 // logLocked records a write of an object. The caller holds the lock of writing.
 func (p *player) logLocked(what string, obj runtime.Object) {
-	p.writing.log = append(p.writing.log, fmt.Sprintf("  %9s %s %s\n", time.Since(p.begin).Round(time.Millisecond), what, describe(obj)))
+	p.writing.log = append(p.writing.log,
+		fmt.Sprintf("  %9s %s %s\n", time.Since(p.begin).Round(time.Millisecond), what, describe(obj)))
 }
 
 func (p *player) addHandler(t temper) {
@@ -232,7 +233,8 @@ func (p *player) compareQuietly() {
 	p.gate.catchUp()
 	for before, rounds := -1, 0; before != p.setbacks(); rounds++ {
 		if rounds == mostRounds {
-			p.problem("INFORMER-29", "the informer never comes to rest: %d times it had to try again in %d quiet times of %s", before, rounds, quietly)
+			p.problem("INFORMER-29", "the informer never comes to rest: %d times it had to try again in "+
+				"%d quiet times of %s", before, rounds, quietly)
 			break
 		}
 		before = p.setbacks()

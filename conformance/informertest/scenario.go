@@ -84,7 +84,8 @@ func (p *passing) note(where, clause string, problems []problem) {
 const mostOfEach = 3
 
 var passingCases = []suite.Case[env]{{
-	Clause: "INFORMER-29", Name: "seen-in-other-cases", Why: "each case looks for all that no informer may do, and fails by its own clause only",
+	Clause: "INFORMER-29", Name: "seen-in-other-cases",
+	Why: "each case looks for all that no informer may do, and fails by its own clause only",
 	Run: func(t *suite.T, e env) {
 		if len(t.Config().Only) > 0 {
 			t.Skipf("the clauses were chosen, and what their cases see of others is left out")

@@ -38,7 +38,8 @@ func unmarked(p *corev1.Pod) *corev1.Pod {
 // same reports whether a and b are one state of one object. A list returns unchanged
 // objects as new pointers, and handlers need not be told of these.
 func same(a, b *corev1.Pod) bool {
-	return a == b || a != nil && b != nil && version(a) == version(b) && equality.Semantic.DeepEqual(unmarked(a), unmarked(b))
+	return a == b || a != nil && b != nil && version(a) == version(b) &&
+		equality.Semantic.DeepEqual(unmarked(a), unmarked(b))
 }
 
 // wantMarked checks, in a world with a transform, how often an object was transformed.

@@ -59,7 +59,8 @@ func version(p *corev1.Pod) uint64 {
 // panic with. An informer that does not recover the panic ends the process with this text.
 const (
 	panicsClause = "INFORMER-17"
-	handlerPanic = panicsClause + ": an informer recovers this panic of a handler; otherwise waive " + panicsClause
+	handlerPanic = panicsClause + ": an informer recovers this panic of a handler; otherwise waive " +
+		panicsClause
 )
 
 // witness is a handler that records its calls and reports at once calls that no handler may
@@ -105,7 +106,8 @@ func (h *witness) OnDelete(obj any) {
 	if tomb, ok := obj.(contract.DeletedFinalStateUnknown); ok {
 		if p := h.pod(tomb.Obj); p != nil {
 			if tomb.Key != synthetic.Key(p) {
-				h.world.problem("INFORMER-7", "%s: the tombstone of %s has the key %q", h.name, synthetic.Key(p), tomb.Key)
+				h.world.problem("INFORMER-7", "%s: the tombstone of %s has the key %q", h.name,
+					synthetic.Key(p), tomb.Key)
 			}
 			h.note(call{kind: buried, key: tomb.Key, new: p})
 		}
@@ -163,7 +165,8 @@ func (h *witness) remember(c call) cache.ResourceEventHandlerRegistration {
 	if h.mu.silent != "" {
 		problem(h.mu.silent, "nothing more may come")
 	}
-	for _, p := range h.mu.view.Tell(rules.Call[*corev1.Pod]{Kind: c.kind, Key: c.key, Old: c.old, New: c.new}) {
+	for _, p := range h.mu.view.Tell(
+		rules.Call[*corev1.Pod]{Kind: c.kind, Key: c.key, Old: c.old, New: c.new}) {
 		problem(p.Clause, "%s", p.Text)
 	}
 	switch {

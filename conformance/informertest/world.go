@@ -119,7 +119,9 @@ func open(newInformer contract.NewInformer, s setup) *world {
 		objects = append(objects, p)
 		w.mu.steady[keyOf(i)] = s.has(keyOf(i))
 	}
-	w.source = synthetic.NewSource(objects, synthetic.SourceOptions{Example: &corev1.Pod{}, Window: s.window, Faults: s.faults, NoWatchCache: !s.cached})
+	w.source = synthetic.NewSource(objects,
+		synthetic.SourceOptions{Example: &corev1.Pod{}, Window: s.window, Faults: s.faults,
+			NoWatchCache: !s.cached})
 	w.gate = &gate{setup: s, source: w.source, problem: w.problem, over: w.over}
 	w.ctx, w.cancel = context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	indexers := contract.Indexers{nodeIndex: byNode, namespaceIndex: cache.MetaNamespaceIndexFunc}
@@ -292,7 +294,8 @@ func (w *world) add(h *witness, resync *time.Duration) *witness {
 	add := func() (cache.ResourceEventHandlerRegistration, error) {
 		switch {
 		case !h.short:
-			return w.informer.AddEventHandlerWithOptions(h, cache.HandlerOptions{Logger: &quiet, ResyncPeriod: resync})
+			return w.informer.AddEventHandlerWithOptions(h,
+				cache.HandlerOptions{Logger: &quiet, ResyncPeriod: resync})
 		case resync == nil:
 			return w.informer.AddEventHandler(h)
 		default:
@@ -326,7 +329,8 @@ func (w *world) lookUp(h *witness, c call) {
 		return
 	}
 	if exists {
-		if p, ok := item.(*corev1.Pod); !ok || version(p) < version(c.new) || c.ends() && version(p) == version(c.new) {
+		if p, ok := item.(*corev1.Pod); !ok || version(p) < version(c.new) || c.ends() &&
+			version(p) == version(c.new) {
 			w.problem("INFORMER-22", "%s is told %s and finds %s in the store", h.name, c, describe(item))
 		}
 		return

@@ -17,7 +17,8 @@ func TestClientGoPasses(t *testing.T) {
 	t.Parallel()
 	for name, newLimiter := range map[string]constructor{
 		"exponential": func() contract.RateLimiter[string] {
-			return workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond, 1000*time.Second)
+			return workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond,
+				1000*time.Second)
 		},
 		"fast-slow": func() contract.RateLimiter[string] {
 			return workqueue.NewTypedItemFastSlowRateLimiter[string](time.Millisecond, time.Second, 3)
@@ -33,7 +34,9 @@ func TestClientGoPasses(t *testing.T) {
 
 func TestEveryClauseHasACase(t *testing.T) {
 	for _, clause := range contract.ClausesOf(contract.ComponentLimiter) {
-		if !slices.ContainsFunc(cases, func(c suite.Case[constructor]) bool { return c.Clause == clause.ID }) {
+		if !slices.ContainsFunc(cases, func(c suite.Case[constructor]) bool {
+			return c.Clause == clause.ID
+		}) {
 			t.Errorf("%s has no case", clause)
 		}
 	}
@@ -51,7 +54,8 @@ func TestPowerOfTwoBaseOverflowsInClientGo(t *testing.T) {
 
 func TestWrongOptionsAreNamed(t *testing.T) {
 	t.Parallel()
-	if err := Check(workqueue.DefaultTypedControllerRateLimiter[string], Waive("LIMIT-99", "no such clause")); err == nil || !strings.Contains(err.Error(), "LIMIT-99") {
+	if err := Check(workqueue.DefaultTypedControllerRateLimiter[string],
+		Waive("LIMIT-99", "no such clause")); err == nil || !strings.Contains(err.Error(), "LIMIT-99") {
 		t.Errorf("an unknown clause is waived without a word: %v", err)
 	}
 }

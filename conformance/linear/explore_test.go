@@ -40,18 +40,28 @@ func TestExploreFindsBrokenStores(t *testing.T) {
 		}},
 		{"a list by keys", onStepped(func(s base) contract.Store { return listByKeys{s} })},
 		{"old and new in one list", onStepped(func(s base) contract.Store { return &overlaid{base: s} })},
-		{"an index behind its objects", onStepped(func(s base) contract.Store { return byIndexByKeys{s} })},
-		{"index value by value", onStepped(func(s base) contract.Store { return indexByValue{s, maps.Clone(s.GetIndexers())} })},
-		{"values brought up later", onStepped(func(s base) contract.Store { return &lateValues{base: s, first: maps.Clone(s.GetIndexers())} })},
+		{"an index behind its objects", onStepped(func(s base) contract.Store {
+			return byIndexByKeys{s}
+		})},
+		{"index value by value", onStepped(func(s base) contract.Store {
+			return indexByValue{s, maps.Clone(s.GetIndexers())}
+		})},
+		{"values brought up later", onStepped(func(s base) contract.Store {
+			return &lateValues{base: s, first: maps.Clone(s.GetIndexers())}
+		})},
 		{"a lost update", onStepped(func(s base) contract.Store { return &busy{base: s} })},
 		{"get of a stale cache", onStepped(func(s base) contract.Store { return &cached{base: s} })},
 		{"an update in two", onStepped(func(s base) contract.Store { return updateInTwo{s} })},
-		{"updates wait for a flush", onStepped(func(s base) contract.Store { return &writeBehind{base: s} })},
+		{"updates wait for a flush", onStepped(func(s base) contract.Store {
+			return &writeBehind{base: s}
+		})},
 		{"a replace in two", onStepped(func(s base) contract.Store { return replaceInTwo{s} })},
 		{"a transaction one by one", onStepped(func(s base) contract.Store { return oneByOne{s} })},
 		{"a version before its write", onStepped(func(s base) contract.Store { return versionFirst{s} })},
 		{"indexers one at a time", onStepped(func(s base) contract.Store { return oneIndexer{s} })},
-		{"indexers of the beginning", onStepped(func(s base) contract.Store { return firstIndexers{s, maps.Clone(s.GetIndexers())} })},
+		{"indexers of the beginning", onStepped(func(s base) contract.Store {
+			return firstIndexers{s, maps.Clone(s.GetIndexers())}
+		})},
 		{"a list that a deletion kills", onStepped(func(s base) contract.Store { return fragile{s} })},
 	} {
 		t.Run(b.name, func(t *testing.T) {
@@ -81,8 +91,10 @@ func TestExploreAccusesNoHealthyStore(t *testing.T) {
 
 func TestExploreRefusesBadScripts(t *testing.T) {
 	for _, text := range []string{
-		"", "one: add a:x", "two: => list", "one: add e:x => list", "one: => jump", "one: => get", "one: => get e",
-		"one: => byindex one w", "one: => byindex two x", "one: => tx", "one: => tx a", "one: => add a:x/y/z/x", "one: => add a",
+		"", "one: add a:x", "two: => list", "one: add e:x => list", "one: => jump", "one: => get",
+		"one: => get e",
+		"one: => byindex one w", "one: => byindex two x", "one: => tx", "one: => tx a",
+		"one: => add a:x/y/z/x", "one: => add a",
 	} {
 		if _, err := linear.Program(text, steppedGo); err == nil {
 			t.Errorf("%q was read as a script", text)

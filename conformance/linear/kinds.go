@@ -58,10 +58,22 @@ type power struct {
 }
 
 var (
-	transactor = &power{"Transaction", func(s contract.Store) bool { _, ok := s.(contract.Transactor); return ok }}
-	deleter    = &power{"DeleteWithObject", func(s contract.Store) bool { _, ok := s.(contract.ObjectDeleter); return ok }}
-	appender   = &power{"AppendList", func(s contract.Store) bool { _, ok := s.(contract.Appender); return ok }}
-	versioner  = &power{"LastStoreSyncResourceVersion", func(s contract.Store) bool { _, ok := s.(contract.ResourceVersioner); return ok }}
+	transactor = &power{"Transaction", func(s contract.Store) bool {
+		_, ok := s.(contract.Transactor)
+		return ok
+	}}
+	deleter = &power{"DeleteWithObject", func(s contract.Store) bool {
+		_, ok := s.(contract.ObjectDeleter)
+		return ok
+	}}
+	appender = &power{"AppendList", func(s contract.Store) bool {
+		_, ok := s.(contract.Appender)
+		return ok
+	}}
+	versioner = &power{"LastStoreSyncResourceVersion", func(s contract.Store) bool {
+		_, ok := s.(contract.ResourceVersioner)
+		return ok
+	}}
 )
 
 // raw is the result of a call as the store returned it.
@@ -134,7 +146,9 @@ var (
 			s.(contract.ObjectDeleter).DeleteWithObject(keyNames[c.key], c.writes[0].last.item())
 			return raw{}
 		},
-		args: func(c *call, _ bits) string { return keyNames[c.key] + ", " + longOrNil(c.writes[0].last) },
+		args: func(c *call, _ bits) string {
+			return keyNames[c.key] + ", " + longOrNil(c.writes[0].last)
+		},
 	}
 	replace = &kind{
 		name: "Replace", writes: true,
@@ -191,9 +205,11 @@ var (
 		name: "AddIndexers", writes: true, clauses: []string{"STORE-23", "STORE-24"},
 		draw:    func(d *dice, c *call) { c.adds = d.someIndexes() },
 		prepare: func(c *call) { c.indexers = indexers(c.adds) },
-		run:     func(s contract.Store, c *call) raw { return raw{failed: s.AddIndexers(c.indexers) != nil} },
-		answer:  func(s state, c *call) result { return result{failed: s.indexes&c.adds != 0} },
-		args:    func(c *call, _ bits) string { return c.adds.text(indexNames[:]) },
+		run: func(s contract.Store, c *call) raw {
+			return raw{failed: s.AddIndexers(c.indexers) != nil}
+		},
+		answer: func(s state, c *call) result { return result{failed: s.indexes&c.adds != 0} },
+		args:   func(c *call, _ bits) string { return c.adds.text(indexNames[:]) },
 	}
 
 	get = &kind{
@@ -249,10 +265,12 @@ var (
 		args: valueArgs,
 	}
 	appendByIndex = &kind{
-		name: "AppendByIndex", sees: seesObjects, indexed: true, power: appender, clauses: []string{"STORE-9", "STORE-51"},
-		draw: (*dice).drawValue,
+		name: "AppendByIndex", sees: seesObjects, indexed: true, power: appender,
+		clauses: []string{"STORE-9", "STORE-51"},
+		draw:    (*dice).drawValue,
 		run: func(s contract.Store, c *call) raw {
-			objects, err := s.(contract.Appender).AppendByIndex(make([]any, 0, maxKeys), indexNames[c.index], c.value())
+			objects, err := s.(contract.Appender).AppendByIndex(make([]any, 0, maxKeys), indexNames[c.index],
+				c.value())
 			return raw{objects: objects, failed: err != nil}
 		},
 		answer: byIndex.answer,
@@ -332,7 +350,8 @@ func prepareBatch(c *call) {
 		if w.object == nil {
 			item = w.last.item()
 		}
-		c.batch[i] = contract.StoreTransaction{Key: keyNames[w.key], Transaction: contract.Transaction{Type: w.as, Object: item}}
+		c.batch[i] = contract.StoreTransaction{Key: keyNames[w.key],
+			Transaction: contract.Transaction{Type: w.as, Object: item}}
 	}
 }
 

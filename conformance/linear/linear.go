@@ -92,9 +92,10 @@ func Check(newStore NewStore, opts ...Option) error {
 func Cases(histories int) []suite.Case[NewStore] {
 	cases := make([]suite.Case[NewStore], len(plans))
 	for i, p := range plans {
-		cases[i] = suite.Case[NewStore]{Clause: p.clause, Name: p.name, Why: p.why, Run: func(t *suite.T, newStore NewStore) {
-			p.run(t, newStore, histories)
-		}}
+		cases[i] = suite.Case[NewStore]{Clause: p.clause, Name: p.name, Why: p.why,
+			Run: func(t *suite.T, newStore NewStore) {
+				p.run(t, newStore, histories)
+			}}
 	}
 	return cases
 }

@@ -99,9 +99,11 @@ func (h *history) model() porcupine.Model {
 			s.apply(c)
 			return true, s
 		},
-		Hash:              func(of any) uint64 { return of.(state).hash() },
-		DescribeOperation: func(input, output any) string { return describe(input.(*call), output.(result), h.hidden) },
-		DescribeState:     func(of any) string { return of.(state).text(h.hidden) },
+		Hash: func(of any) uint64 { return of.(state).hash() },
+		DescribeOperation: func(input, output any) string {
+			return describe(input.(*call), output.(result), h.hidden)
+		},
+		DescribeState: func(of any) string { return of.(state).text(h.hidden) },
 	}
 	if h.byKey {
 		m.Partition = partition

@@ -59,7 +59,8 @@ type object struct {
 	key    int
 	lists  [maxIndexes][]string // the results of the IndexFuncs
 	values [maxIndexes]bits     // the same as sets
-	stored any                  // the value that stores get: the object itself, or a withMeta around it
+	// the value that stores get: the object itself, or a withMeta around it
+	stored any
 	// yields is the number of times that the goroutine yields when a store asks for the
 	// object's index values or its version. It changes only while no client runs.
 	yields int
@@ -161,7 +162,8 @@ func indexers(of bits) contract.Indexers {
 		m[name] = func(item any) ([]string, error) {
 			o := objectOf(item)
 			if o == nil {
-				return nil, fmt.Errorf("the IndexFunc of %q was given %T(%v), which nobody stored", name, item, item)
+				return nil, fmt.Errorf("the IndexFunc of %q was given %T(%v), which nobody stored", name, item,
+					item)
 			}
 			o.makeWay()
 			return o.lists[i], nil

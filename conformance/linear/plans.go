@@ -37,43 +37,51 @@ var (
 var plans = []plan{
 	{
 		clause: "STORE-34", name: "by-key",
-		why:     "a controller that has written and then reads an older state decides on what it knows to be wrong",
+		why: "a controller that has written and then reads an older state decides on what it " +
+			"knows to be wrong",
 		kinds:   []*kind{add, update, update, remove, removeObject, transactionOfOne, get, get, get, get},
 		byKey:   true,
 		clients: manyClients, calls: span{20, 40}, keys: fewKeys, indexes: fewIndexes, share: 4,
 	},
 	{
 		clause: "STORE-35", name: "objects",
-		why:     "a list that never was, or an older one after a newer one, is acted upon as if it were the cluster",
+		why: "a list that never was, or an older one after a newer one, is acted upon as if it " +
+			"were the cluster",
 		kinds:   []*kind{add, update, update, remove, replace, get, list, list, appendList, listKeys},
 		about:   []*kind{list, appendList, listKeys},
 		clients: manyClients, calls: shortRun, keys: fewKeys, indexes: fewIndexes, share: 1,
 	},
 	{
 		clause: "STORE-35", name: "indexes",
-		why:     "an index that lags behind its objects gives a pod to two owners, or to none",
-		kinds:   []*kind{add, update, update, remove, replace, get, byIndex, byIndex, appendByIndex, index, indexKeys, listValues},
+		why: "an index that lags behind its objects gives a pod to two owners, or to none",
+		kinds: []*kind{add, update, update, remove, replace, get, byIndex, byIndex, appendByIndex,
+			index, indexKeys, listValues},
 		about:   []*kind{byIndex, appendByIndex, index, indexKeys, listValues},
 		clients: manyClients, calls: shortRun, keys: fewKeys, indexes: fewIndexes, share: 1,
 	},
 	{
 		clause: "STORE-35", name: "indexers",
-		why:     "who adds an indexer reads it at once, while the watch goes on",
-		kinds:   []*kind{update, update, remove, replace, addIndexers, addIndexers, getIndexers, byIndex, byIndex, index, indexKeys, listValues},
+		why: "who adds an indexer reads it at once, while the watch goes on",
+		kinds: []*kind{update, update, remove, replace, addIndexers, addIndexers, getIndexers, byIndex,
+			byIndex, index, indexKeys, listValues},
 		about:   []*kind{addIndexers},
-		clients: manyClients, calls: shortRun, keys: fewKeys, indexes: span{maxIndexes, maxIndexes}, share: 1,
+		clients: manyClients, calls: shortRun, keys: fewKeys, indexes: span{maxIndexes, maxIndexes},
+		share: 1,
 	},
 	{
 		clause: "STORE-35", name: "transactions",
-		why:     "a batch stands for a burst of events; half of it never was",
-		kinds:   []*kind{update, remove, replace, transaction, transaction, transaction, get, list, byIndex, indexKeys, listValues},
+		why: "a batch stands for a burst of events; half of it never was",
+		kinds: []*kind{update, remove, replace, transaction, transaction, transaction, get, list,
+			byIndex, indexKeys, listValues},
 		about:   []*kind{transaction},
 		clients: manyClients, calls: shortRun, keys: fewKeys, indexes: fewIndexes, share: 1,
 	},
 	{
 		clause: "STORE-35", name: "versions",
-		why:     "an informer says how far its cache is; a version ahead of the content hides that it is behind",
-		kinds:   []*kind{add, update, update, remove, removeObject, replace, transaction, bookmark, get, list, lastVersion, lastVersion, lastVersion},
+		why: "an informer says how far its cache is; a version ahead of the content hides that it " +
+			"is behind",
+		kinds: []*kind{add, update, update, remove, removeObject, replace, transaction, bookmark, get,
+			list, lastVersion, lastVersion, lastVersion},
 		about:   []*kind{lastVersion},
 		clients: manyClients, calls: shortRun, keys: span{2, 2}, indexes: span{1, 1}, share: 1,
 	},
@@ -82,7 +90,8 @@ var plans = []plan{
 		why: "programs mix all calls, and what holds for each pair of them must hold for all together",
 		kinds: []*kind{
 			add, update, remove, removeObject, replace, transaction, bookmark, addIndexers,
-			get, list, appendList, listKeys, byIndex, appendByIndex, index, indexKeys, listValues, getIndexers, lastVersion,
+			get, list, appendList, listKeys, byIndex, appendByIndex, index, indexKeys, listValues,
+			getIndexers, lastVersion,
 		},
 		clients: manyClients, calls: shortRun, keys: fewKeys, indexes: fewIndexes, share: 1,
 	},
@@ -92,7 +101,9 @@ var plans = []plan{
 // case's time is over.
 func (p plan) run(t *suite.T, newStore NewStore, histories int) {
 	kinds, left := p.usable(t.Config(), newStore)
-	if len(p.about) > 0 && !slices.ContainsFunc(p.about, func(k *kind) bool { return slices.Contains(kinds, k) }) {
+	if len(p.about) > 0 && !slices.ContainsFunc(p.about, func(k *kind) bool {
+		return slices.Contains(kinds, k)
+	}) {
 		t.Skipf("%s", strings.Join(left, "; "))
 	}
 	var (
@@ -117,7 +128,8 @@ func (p plan) run(t *suite.T, newStore NewStore, histories int) {
 			sum.undecided++
 		case porcupine.Illegal:
 			f := reduce(h, newStore, r, t.Config().CaseTimeout/8, t.Progress)
-			t.Fatalf("history %d (%d clients): %s", sum.histories, len(prog.clients), f.report(suite.Settings[settings](t.Config()).drawings, p.clause))
+			t.Fatalf("history %d (%d clients): %s", sum.histories, len(prog.clients),
+				f.report(suite.Settings[settings](t.Config()).drawings, p.clause))
 		}
 	}
 }
@@ -137,8 +149,10 @@ func (p plan) usable(cfg suite.Config, newStore NewStore) (kinds []*kind, left [
 			}
 		}
 	}
-	if slices.Contains(p.kinds, addIndexers) && slices.Contains(p.kinds, getIndexers) && why[getIndexers] == "" && sharesIndexers(newStore) {
-		why[getIndexers] = "GetIndexers is left out: AddIndexers writes to the map that it returned (STORE-26), and Go ends a process that reads such a map"
+	if slices.Contains(p.kinds, addIndexers) && slices.Contains(p.kinds, getIndexers) &&
+		why[getIndexers] == "" && sharesIndexers(newStore) {
+		why[getIndexers] = "GetIndexers is left out: AddIndexers writes to the map that it returned " +
+			"(STORE-26), and Go ends a process that reads such a map"
 	}
 	kinds = slices.DeleteFunc(slices.Clone(p.kinds), func(k *kind) bool { return why[k] != "" })
 	left = slices.Sorted(maps.Values(why))
@@ -161,7 +175,8 @@ type tally struct {
 func (s tally) String() string {
 	text := fmt.Sprintf("%d histories of %d calls in all", s.histories, s.calls)
 	if s.undecided > 0 {
-		text += fmt.Sprintf("; %d undecided: no order was found within %s, nor that there is none", s.undecided, patience)
+		text += fmt.Sprintf("; %d undecided: no order was found within %s, nor that there is none",
+			s.undecided, patience)
 	}
 	if s.histories < s.want {
 		text += fmt.Sprintf("; ended before all of %d", s.want)

@@ -108,7 +108,8 @@ func (p plan) draw(r *rand.Rand, kinds []*kind) *program {
 	for _, i := range r.Perm(maxIndexes)[:p.indexes.draw(r)] {
 		d.indexes |= bit(i)
 	}
-	prog := &program{start: d.indexes, keys: d.keys, byKey: p.byKey, clients: make([][]*call, p.clients.draw(r))}
+	prog := &program{start: d.indexes, keys: d.keys, byKey: p.byKey,
+		clients: make([][]*call, p.clients.draw(r))}
 	if slices.Contains(kinds, addIndexers) {
 		prog.start &= bits(r.Uint32())
 	}

@@ -15,8 +15,10 @@ import (
 // report returns the text of a failure. It draws the page that the text names.
 func (f finding) report(dir, clause string) string {
 	var b strings.Builder
-	b.WriteString("no one order of these calls, each at some point between its begin and its end, explains what they returned.\n")
-	fmt.Fprintf(&b, "Shrunk from %d calls to %d%s:\n%s", f.calls, len(f.small.ops), f.small.hiddenText(), f.small.listing())
+	b.WriteString("no one order of these calls, each at some point between its begin and its end, " +
+		"explains what they returned.\n")
+	fmt.Fprintf(&b, "Shrunk from %d calls to %d%s:\n%s", f.calls, len(f.small.ops),
+		f.small.hiddenText(), f.small.listing())
 	if f.runs > 0 {
 		fmt.Fprintf(&b, "Run alone %d times more, these calls were wrong %d times.\n", f.runs, f.broken)
 	}
@@ -46,7 +48,9 @@ func (f finding) draw(dir, clause string) (path string, err error) {
 	if err := porcupine.Visualize(m, info, file); err != nil {
 		return "", err
 	}
-	_, err = fmt.Fprintf(file, "<h2>%s</h2>\n<pre>%s</pre>\n<h2>The whole history that these are left of</h2>\n<pre>%s</pre>\n", clause+f.small.hiddenText(),
+	_, err = fmt.Fprintf(
+		file, "<h2>%s</h2>\n<pre>%s</pre>\n<h2>The whole history that these are left "+
+			"of</h2>\n<pre>%s</pre>\n", clause+f.small.hiddenText(),
 		html.EscapeString(f.small.listing()), html.EscapeString(f.whole.listing()))
 	return file.Name(), err
 }
@@ -56,9 +60,11 @@ func (h *history) listing() string {
 	ops := slices.Clone(h.ops)
 	slices.SortFunc(ops, byCall)
 	var b strings.Builder
-	fmt.Fprintf(&b, "  begin  end  client  call (the store began empty, with the indexes %s)\n", h.start.text(indexNames[:]))
+	fmt.Fprintf(&b, "  begin  end  client  call (the store began empty, with the indexes %s)\n",
+		h.start.text(indexNames[:]))
 	for _, op := range ops {
-		fmt.Fprintf(&b, "  %5d %4d  %6d  %s\n", op.Call, op.Return, op.ClientId, describe(op.Input.(*call), op.Output.(result), h.hidden))
+		fmt.Fprintf(&b, "  %5d %4d  %6d  %s\n", op.Call, op.Return, op.ClientId,
+			describe(op.Input.(*call), op.Output.(result), h.hidden))
 	}
 	return b.String()
 }
@@ -141,7 +147,8 @@ func (s state) text(hidden bits) string {
 			s.at[k] = nil
 		}
 	}
-	return objectsText(s.at[:]) + "; indexes " + s.indexes.text(indexNames[:]) + "; " + versionText(s.version)
+	return objectsText(s.at[:]) + "; indexes " + s.indexes.text(indexNames[:]) + "; " +
+		versionText(s.version)
 }
 
 func keyArg(c *call, _ bits) string { return keyNames[c.key] }

@@ -42,7 +42,9 @@ func Program(text string, newStore NewStore) (explore.Program, error) {
 	if err != nil {
 		return explore.Program{}, fmt.Errorf("script %q: %w", text, err)
 	}
-	return explore.Program{Name: text, New: func() ([]func(), func() error) { return s.begin(newStore) }}, nil
+	return explore.Program{Name: text, New: func() ([]func(), func() error) {
+		return s.begin(newStore)
+	}}, nil
 }
 
 // begin makes a store, fills it, and returns the threads and the judge of one run.
@@ -106,7 +108,8 @@ func (s *Script) judge(h *history) error {
 		var b strings.Builder
 		b.WriteString("no order of the calls explains what they returned:\n")
 		for _, op := range h.ops {
-			fmt.Fprintf(&b, "  client %d, %3d to %3d: %s\n", op.ClientId, op.Call, op.Return, describe(op.Input.(*call), op.Output.(result), 0))
+			fmt.Fprintf(&b, "  client %d, %3d to %3d: %s\n", op.ClientId, op.Call, op.Return,
+				describe(op.Input.(*call), op.Output.(result), 0))
 		}
 		return fmt.Errorf("%s", b.String())
 	}
@@ -121,7 +124,8 @@ func (h *history) key() string {
 	b := make([]byte, 0, 32*len(h.ops))
 	for _, op := range h.ops {
 		r := op.Output.(result)
-		b = append(b, byte(op.Call), byte(op.Call>>8), byte(op.Return), byte(op.Return>>8), byte(r.set), byte(r.version), byte(r.version>>8))
+		b = append(b, byte(op.Call), byte(op.Call>>8), byte(op.Return), byte(op.Return>>8), byte(r.set),
+			byte(r.version), byte(r.version>>8))
 		for _, o := range append(r.at[:], r.twice) {
 			if o != nil {
 				b = append(b, byte(o.number), byte(o.number>>8))
@@ -173,7 +177,8 @@ func afterwards(indexes bits) string {
 	reads := []string{"list", "keys", "version"}
 	for i, name := range indexNames {
 		if indexes.has(i) {
-			reads = append(reads, "values "+name, "byindex "+name+" x", "byindex "+name+" y", "indexkeys "+name+" z")
+			reads = append(reads, "values "+name, "byindex "+name+" x", "byindex "+name+" y",
+				"indexkeys "+name+" z")
 		}
 	}
 	writes := []string{"get a", "get b", "update a:z/xy/y", "update b:x/yz", "delete a", "delete c"}
@@ -210,14 +215,18 @@ func (s *Script) parseCalls(text string) (calls []*call, err error) {
 }
 
 var scriptKinds = map[string]*kind{
-	"add": add, "update": update, "delete": remove, "deletewith": removeObject, "replace": replace, "tx": transaction,
-	"bookmark": bookmark, "addindexers": addIndexers, "get": get, "list": list, "keys": listKeys, "byindex": byIndex,
-	"index": index, "indexkeys": indexKeys, "values": listValues, "indexers": getIndexers, "version": lastVersion,
+	"add": add, "update": update, "delete": remove, "deletewith": removeObject, "replace": replace,
+	"tx":       transaction,
+	"bookmark": bookmark, "addindexers": addIndexers, "get": get, "list": list, "keys": listKeys,
+	"byindex": byIndex,
+	"index":   index, "indexkeys": indexKeys, "values": listValues, "indexers": getIndexers,
+	"version": lastVersion,
 }
 
 func (s *Script) parseCall(name string, args []string) (*call, error) {
 	c := &call{kind: scriptKinds[name]}
-	want := map[*kind]int{add: 1, update: 1, remove: 1, removeObject: 1, addIndexers: 1, get: 1, byIndex: 2, index: 2, indexKeys: 2, listValues: 1}[c.kind]
+	want := map[*kind]int{add: 1, update: 1, remove: 1, removeObject: 1, addIndexers: 1, get: 1,
+		byIndex: 2, index: 2, indexKeys: 2, listValues: 1}[c.kind]
 	switch {
 	case c.kind == nil:
 		return nil, fmt.Errorf("no such call")

@@ -51,7 +51,8 @@ func (d *scriptDice) key() string              { return keyNames[d.r.IntN(d.keys
 func (d *scriptDice) value() string            { return d.pick("x", "x", "y", "y", "z") }
 
 func (d *scriptDice) object(key int) string {
-	return keyNames[key] + ":" + d.value() + "/" + d.pick("", "x", "xy", "yy", "zxy") + "/" + d.pick("", "x", "y") + d.pick("", "", "", "", "!")
+	return keyNames[key] + ":" + d.value() + "/" + d.pick("", "x", "xy", "yy", "zxy") + "/" +
+		d.pick("", "x", "y") + d.pick("", "", "", "", "!")
 }
 
 func (d *scriptDice) some() string { return d.object(d.r.IntN(d.keys)) }
@@ -74,7 +75,8 @@ func (d *scriptDice) writing() string {
 		}
 		return "add " + d.some()
 	case 9:
-		return "tx " + d.pick("", "*3 ", "*16 ") + d.some() + " " + d.some() + " " + d.key() + "- " + strings.TrimSuffix(d.some(), "!")
+		return "tx " + d.pick("", "*3 ", "*16 ") + d.some() + " " + d.some() + " " + d.key() + "- " +
+			strings.TrimSuffix(d.some(), "!")
 	default:
 		return "tx " + d.key() + "- " + strings.TrimSuffix(d.some(), "!")
 	}
@@ -82,6 +84,8 @@ func (d *scriptDice) writing() string {
 
 func (d *scriptDice) reading() string {
 	index := d.pick("one", "one", "many", "maybe")
-	return d.pick("get "+d.key(), "get "+d.key(), "list", "list", "keys", "byindex "+index+" "+d.value(), "byindex "+index+" "+d.value(),
-		"indexkeys "+index+" "+d.value(), "index "+index+" "+d.some(), "values "+index, "version", "indexers")
+	return d.pick("get "+d.key(), "get "+d.key(), "list", "list", "keys",
+		"byindex "+index+" "+d.value(), "byindex "+index+" "+d.value(),
+		"indexkeys "+index+" "+d.value(), "index "+index+" "+d.some(), "values "+index, "version",
+		"indexers")
 }

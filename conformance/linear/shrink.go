@@ -83,9 +83,10 @@ func (h *history) impossible() *history {
 			continue
 		}
 		return h.only(func(j int, other porcupine.Operation) bool {
-			return j == i || r.odd == "" && slices.ContainsFunc(other.Input.(*call).writes, func(w write) bool {
-				return w.object != nil && (w.object == r.twice || w.object == r.at[r.twice.key])
-			})
+			return j == i || r.odd == "" &&
+				slices.ContainsFunc(other.Input.(*call).writes, func(w write) bool {
+					return w.object != nil && (w.object == r.twice || w.object == r.at[r.twice.key])
+				})
 		})
 	}
 	return nil
@@ -110,7 +111,9 @@ func (h *history) without(i int) *history {
 // ListIndexFuncValues.
 func (h *history) hide(k int) *history {
 	hidden := h.hidden | bit(k)
-	versions := slices.ContainsFunc(h.ops, func(op porcupine.Operation) bool { return op.Input.(*call).kind.sees == seesVersion })
+	versions := slices.ContainsFunc(h.ops, func(op porcupine.Operation) bool {
+		return op.Input.(*call).kind.sees == seesVersion
+	})
 	g := h.only(func(_ int, op porcupine.Operation) bool {
 		switch c := op.Input.(*call); {
 		case c.kind == get:
@@ -168,7 +171,8 @@ func (h *history) mayShowWrites(r, w porcupine.Operation) bool {
 	c, got := w.Input.(*call), r.Output.(result)
 	for _, left := range c.writes {
 		named := left.object != nil && !h.hidden.has(left.key) && got.at[left.key] == left.object
-		if named || h.couldSeeWrite(w, r, left.key, left.object) || couldSeeVersion(r, left.object.version()) || couldSeeVersion(r, left.last.version()) {
+		if named || h.couldSeeWrite(w, r, left.key, left.object) ||
+			couldSeeVersion(r, left.object.version()) || couldSeeVersion(r, left.last.version()) {
 			return true
 		}
 	}
@@ -195,13 +199,15 @@ func (h *history) mayShowIndexes(r, w porcupine.Operation) bool {
 // couldSeeWrite is couldSee for what w left under the key. It reports false if w was a
 // deletion and the key was certainly written anew before r.
 func (h *history) couldSeeWrite(w, r porcupine.Operation, k int, o *object) bool {
-	return !h.hidden.has(k) && couldSee(r, k, o) && (o != nil || !slices.ContainsFunc(h.ops, func(x porcupine.Operation) bool {
-		return w.Return < x.Call && x.Return < r.Call && x.Input.(*call).touched().has(k)
-	}))
+	return !h.hidden.has(k) && couldSee(r, k, o) &&
+		(o != nil || !slices.ContainsFunc(h.ops, func(x porcupine.Operation) bool {
+			return w.Return < x.Call && x.Return < r.Call && x.Input.(*call).touched().has(k)
+		}))
 }
 
 func couldSeeVersion(r porcupine.Operation, version int) bool {
-	return version != 0 && r.Input.(*call).kind.sees == seesVersion && r.Output.(result).version == version
+	return version != 0 && r.Input.(*call).kind.sees == seesVersion &&
+		r.Output.(result).version == version
 }
 
 // added reports whether a call other than w, or the constructor, was given the index.
@@ -257,7 +263,8 @@ type finding struct {
 const reruns = 300
 
 // reduce shrinks the history, and looks for a smaller violation by running the rest again.
-func reduce(h *history, newStore NewStore, r *rand.Rand, bound time.Duration, progress func()) finding {
+func reduce(h *history, newStore NewStore, r *rand.Rand, bound time.Duration,
+	progress func()) finding {
 	start := time.Now()
 	f := finding{calls: len(h.ops), whole: h, small: h.shrunk(start.Add(bound / 2))}
 	deadline := start.Add(bound)

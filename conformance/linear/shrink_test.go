@@ -56,7 +56,8 @@ func TestStepsKeepRightHistoriesRight(t *testing.T) {
 				return
 			}
 			if g.judge(time.Minute) == porcupine.Illegal {
-				t.Fatalf("seed %d: a step made this\n%sof this, which is right\n%s", seed, g.listing(), h.listing())
+				t.Fatalf("seed %d: a step made this\n%sof this, which is right\n%s", seed, g.listing(),
+					h.listing())
 			}
 			steps++
 			if countWrites(g) < countWrites(h) {
@@ -93,7 +94,9 @@ func told(calls ...porcupine.Operation) *history {
 }
 
 func stored(o *object) porcupine.Operation {
-	return porcupine.Operation{Input: &call{kind: update, key: o.key, writes: []write{{key: o.key, object: o}}, version: o.version()}}
+	return porcupine.Operation{
+		Input: &call{kind: update, key: o.key, writes: []write{{key: o.key, object: o}},
+			version: o.version()}}
 }
 
 func removed(key int) porcupine.Operation {
@@ -119,8 +122,10 @@ func TestWhatMayBeDropped(t *testing.T) {
 	x := [maxIndexes][]string{{"x"}, {"x", "y"}}
 	a1, a2, b3 := newObject(1, 0, true, x), newObject(2, 0, false, x), newObject(3, 1, true, x)
 	version := porcupine.Operation{Input: &call{kind: lastVersion}, Output: result{version: 1}}
-	valueX := porcupine.Operation{Input: &call{kind: byIndex, index: one, values: bit(0)}, Output: result{}}
-	valueZ := porcupine.Operation{Input: &call{kind: byIndex, index: one, values: bit(2)}, Output: result{}}
+	valueX := porcupine.Operation{Input: &call{kind: byIndex, index: one, values: bit(0)},
+		Output: result{}}
+	valueZ := porcupine.Operation{Input: &call{kind: byIndex, index: one, values: bit(2)},
+		Output: result{}}
 	for _, c := range []struct {
 		name string
 		h    *history
@@ -133,11 +138,13 @@ func TestWhatMayBeDropped(t *testing.T) {
 		{"a write under one that is shown", told(stored(a1), stored(a2), asked(0, a2)), 0, true},
 		{"a deletion that is shown", told(stored(a1), removed(0), asked(0, nil)), 1, false},
 		{"a write that nothing shows", told(stored(a1), removed(0), asked(0, nil)), 0, true},
-		{"a deletion that is overwritten", told(stored(a1), removed(0), stored(a2), asked(0, nil)), 1, true},
+		{"a deletion that is overwritten", told(stored(a1), removed(0), stored(a2), asked(0, nil)), 1,
+			true},
 		{"a write after the last read", told(asked(0, nil), removed(0)), 1, true},
 		{"a write of another key", told(removed(1), asked(0, nil)), 0, true},
 		{"a version that is shown", told(stored(a1), stored(a2), version), 0, false},
-		{"a write that is seen by its absence from a value", told(stored(b3), stored(a1), valueZ), 1, false},
+		{"a write that is seen by its absence from a value", told(stored(b3), stored(a1), valueZ), 1,
+			false},
 		{"a write that the value would show", told(stored(a1), valueX), 0, true},
 	} {
 		if got := c.h.droppable(c.i); got != c.want {
@@ -149,13 +156,16 @@ func TestWhatMayBeDropped(t *testing.T) {
 func TestAStaleReadIsThreeCalls(t *testing.T) {
 	t.Parallel()
 	var none [maxIndexes][]string
-	a1, a2, b3, c4, c5 := newObject(1, 0, true, none), newObject(2, 0, true, none), newObject(3, 1, true, none), newObject(4, 2, true, none), newObject(5, 2, false, none)
-	h := told(stored(b3), stored(a1), stored(c4), asked(0, a1), listed(a1, b3, c4), removed(1), stored(a2), asked(1, nil), stored(c5), listed(a1, c5), asked(2, c5), removed(2))
+	a1, a2, b3, c4, c5 := newObject(1, 0, true, none), newObject(2, 0, true, none),
+		newObject(3, 1, true, none), newObject(4, 2, true, none), newObject(5, 2, false, none)
+	h := told(stored(b3), stored(a1), stored(c4), asked(0, a1), listed(a1, b3, c4), removed(1),
+		stored(a2), asked(1, nil), stored(c5), listed(a1, c5), asked(2, c5), removed(2))
 	if h.judge(patience) != porcupine.Illegal {
 		t.Fatal("the history is wrong and not found so")
 	}
 	s := h.shrunk(time.Now().Add(time.Minute))
-	if text := s.listing(); len(s.ops) != 3 || !strings.Contains(text, "Update(a, a#1") || !strings.Contains(text, "Update(a, a#2") || !strings.Contains(text, "gave a#1") {
+	if text := s.listing(); len(s.ops) != 3 || !strings.Contains(text, "Update(a, a#1") ||
+		!strings.Contains(text, "Update(a, a#2") || !strings.Contains(text, "gave a#1") {
 		t.Errorf("shrunk to\n%s; want the two updates and the list", text)
 	}
 }
@@ -192,8 +202,10 @@ func TestPlansHoldEveryCall(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"Add", "Update", "Delete", "DeleteWithObject", "Get", "List", "ListKeys", "Replace", "Index", "IndexKeys",
-		"ListIndexFuncValues", "ByIndex", "GetIndexers", "AddIndexers", "Transaction", "Bookmark", "AppendList", "AppendByIndex", "LastStoreSyncResourceVersion",
+		"Add", "Update", "Delete", "DeleteWithObject", "Get", "List", "ListKeys", "Replace", "Index",
+		"IndexKeys",
+		"ListIndexFuncValues", "ByIndex", "GetIndexers", "AddIndexers", "Transaction", "Bookmark",
+		"AppendList", "AppendByIndex", "LastStoreSyncResourceVersion",
 	} {
 		if !used[name] {
 			t.Errorf("no plan calls %s", name)
@@ -204,11 +216,14 @@ func TestPlansHoldEveryCall(t *testing.T) {
 // A search that takes too long decides nothing, and is reported.
 func TestUndecidedHistoriesAreToldOf(t *testing.T) {
 	t.Parallel()
-	if text := (tally{want: 5, histories: 3, calls: 60, undecided: 1, left: []string{"no Transaction"}}).String(); !strings.Contains(text, "3 histories") ||
-		!strings.Contains(text, "1 undecided") || !strings.Contains(text, "ended before all of 5") || !strings.Contains(text, "no Transaction") {
+	if text := (tally{want: 5, histories: 3, calls: 60, undecided: 1,
+		left: []string{"no Transaction"}}).String(); !strings.Contains(text, "3 histories") ||
+		!strings.Contains(text, "1 undecided") || !strings.Contains(text, "ended before all of 5") ||
+		!strings.Contains(text, "no Transaction") {
 		t.Errorf("%q", text)
 	}
-	if text := (tally{want: 3, histories: 3}).String(); strings.Contains(text, "undecided") || strings.Contains(text, "ended") {
+	if text := (tally{want: 3, histories: 3}).String(); strings.Contains(text, "undecided") ||
+		strings.Contains(text, "ended") {
 		t.Errorf("%q", text)
 	}
 }

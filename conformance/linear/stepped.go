@@ -26,12 +26,14 @@ func (s stepped) base(call string) cache.ThreadSafeStoreWithTransaction {
 	return s.ThreadSafeStoreWithTransaction
 }
 
-func (s stepped) Add(key string, obj any)              { s.base("Add").Add(key, obj) }
-func (s stepped) Update(key string, obj any)           { s.base("Update").Update(key, obj) }
-func (s stepped) Delete(key string)                    { s.base("Delete").Delete(key) }
-func (s stepped) DeleteWithObject(key string, obj any) { s.base("Delete").DeleteWithObject(key, obj) }
-func (s stepped) Get(key string) (any, bool)           { return s.base("Get").Get(key) }
-func (s stepped) List() []any                          { return s.base("List").List() }
+func (s stepped) Add(key string, obj any)    { s.base("Add").Add(key, obj) }
+func (s stepped) Update(key string, obj any) { s.base("Update").Update(key, obj) }
+func (s stepped) Delete(key string)          { s.base("Delete").Delete(key) }
+func (s stepped) DeleteWithObject(key string, obj any) {
+	s.base("Delete").DeleteWithObject(key, obj)
+}
+func (s stepped) Get(key string) (any, bool) { return s.base("Get").Get(key) }
+func (s stepped) List() []any                { return s.base("List").List() }
 
 // ListKeys sorts the keys: client-go's order is random, and a schedule must always give the
 // same run.

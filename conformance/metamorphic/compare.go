@@ -95,11 +95,13 @@ func (x *subject) hold(objects []any) {
 func (x *subject) checkHeld() *problem {
 	for i, now := range x.held.objects {
 		if was := x.held.objectsWere[i]; !slices.Equal(now, was) {
-			return problemf("STORE-6", "later writes changed a slice that was returned before: it %s", difference(texts(now, nameOf), texts(was, nameOf)))
+			return problemf("STORE-6", "later writes changed a slice that was returned before: it %s",
+				difference(texts(now, nameOf), texts(was, nameOf)))
 		}
 	}
 	if x.held.keysWere != nil && !slices.Equal(x.held.keys, x.held.keysWere) {
-		return problemf("STORE-6", "later writes changed a slice of keys that was returned before: it %s", difference(x.held.keys, x.held.keysWere))
+		return problemf("STORE-6", "later writes changed a slice of keys that was returned before: it %s",
+			difference(x.held.keys, x.held.keysWere))
 	}
 	return nil
 }

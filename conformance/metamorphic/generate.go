@@ -29,19 +29,24 @@ type period struct {
 // periods are, in order: a store fills, is updated, is relisted and updated, is mostly
 // read, and is emptied.
 var periods = []period{
-	{weights: with(1, map[kind]int{opAdd: 60, opUpdate: 15, opDelete: 5, opTransaction: 4, opBookmark: 1, opAddIndexers: 1})},
-	{weights: with(2, map[kind]int{opUpdate: 60, opAdd: 10, opDelete: 10, opDeleteWithObject: 5, opTransaction: 6, opBookmark: 2, opAddIndexers: 1})},
-	{weights: with(1, map[kind]int{opReplace: 1, opUpdate: 40, opAdd: 10, opDelete: 10, opDeleteWithObject: 2, opTransaction: 4, opAddIndexers: 2})},
+	{weights: with(1, map[kind]int{opAdd: 60, opUpdate: 15, opDelete: 5, opTransaction: 4,
+		opBookmark: 1, opAddIndexers: 1})},
+	{weights: with(2, map[kind]int{opUpdate: 60, opAdd: 10, opDelete: 10, opDeleteWithObject: 5,
+		opTransaction: 6, opBookmark: 2, opAddIndexers: 1})},
+	{weights: with(1, map[kind]int{opReplace: 1, opUpdate: 40, opAdd: 10, opDelete: 10,
+		opDeleteWithObject: 2, opTransaction: 4, opAddIndexers: 2})},
 	{weights: with(5, map[kind]int{opUpdate: 10, opDelete: 2, opAddIndexers: 1})},
-	{weights: with(1, map[kind]int{opDelete: 40, opDeleteWithObject: 15, opTransaction: 3}), empties: true},
+	{weights: with(1, map[kind]int{opDelete: 40, opDeleteWithObject: 15, opTransaction: 3}),
+		empties: true},
 }
 
 // with returns the weights of the writes, and of the reads at reads times their common
 // weights.
 func with(reads int, writes map[kind]int) (weights [kinds]int) {
 	common := map[kind]int{
-		opGet: 8, opList: 1, opListKeys: 1, opByIndex: 8, opIndexKeys: 5, opIndex: 5, opListIndexFuncValues: 3,
-		opGetIndexers: 1, opVersion: 4, opResync: 1,
+		opGet: 8, opList: 1, opListKeys: 1, opByIndex: 8, opIndexKeys: 5, opIndex: 5,
+		opListIndexFuncValues: 3,
+		opGetIndexers:         1, opVersion: 4, opResync: 1,
 	}
 	for k, w := range common {
 		weights[k] = reads * w
@@ -362,6 +367,8 @@ func (g *generator) poison(o *object, rarity int) {
 // writesOnly leaves out the calls that change nothing, except the last call.
 func writesOnly(ops []*operation) []*operation {
 	last := len(ops) - 1
-	out := slices.DeleteFunc(slices.Clone(ops[:last]), func(op *operation) bool { return !op.kind.changes() })
+	out := slices.DeleteFunc(slices.Clone(ops[:last]), func(op *operation) bool {
+		return !op.kind.changes()
+	})
 	return append(out, ops[last])
 }

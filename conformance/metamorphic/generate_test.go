@@ -23,7 +23,8 @@ func TestHistoriesAreRich(t *testing.T) {
 			for i, op := range h.operations {
 				before, indexes := len(m.items), len(m.indexNames())
 				want := m.apply(op)
-				how := [...]string{returns: "", errs: " errs", errsOn: " errs on it", panics: " panics", passesOn: " passes on a panic", anyway: " is left out"}[want.how]
+				how := [...]string{returns: "", errs: " errs", errsOn: " errs on it", panics: " panics",
+					passesOn: " passes on a panic", anyway: " is left out"}[want.how]
 				count[methods[op.kind].name+how]++
 				most = max(most, len(m.items))
 				if before > 0 && len(m.items) == 0 {
@@ -40,18 +41,22 @@ func TestHistoriesAreRich(t *testing.T) {
 				}
 			}
 			for _, failing := range []string{
-				"Add panics", "Add passes on a panic", "Update panics", "Update passes on a panic", "Replace panics", "Replace passes on a panic",
-				"Transaction panics", "Transaction passes on a panic", "AddIndexers errs", "AddIndexers panics", "Index errs", "Index errs on it", "Index passes on a panic", "ByIndex errs", "IndexKeys errs",
+				"Add panics", "Add passes on a panic", "Update panics", "Update passes on a panic",
+				"Replace panics", "Replace passes on a panic",
+				"Transaction panics", "Transaction passes on a panic", "AddIndexers errs", "AddIndexers panics",
+				"Index errs", "Index errs on it", "Index passes on a panic", "ByIndex errs", "IndexKeys errs",
 			} {
 				if count[failing] == 0 {
 					t.Errorf("%s never comes", failing)
 				}
 			}
 			if most < keys*3/4 || emptied < 3 {
-				t.Errorf("%d objects at most and emptied %d times, want most of %d and several times", most, emptied, keys)
+				t.Errorf("%d objects at most and emptied %d times, want most of %d and several times", most,
+					emptied, keys)
 			}
 			if late == 0 || len(m.indexNames()) != indexCount {
-				t.Errorf("%d indexes came in the second half, and there are %v in the end", late, m.indexNames())
+				t.Errorf("%d indexes came in the second half, and there are %v in the end", late,
+					m.indexNames())
 			}
 		})
 	}

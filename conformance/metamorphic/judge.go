@@ -26,7 +26,8 @@ type scales struct {
 }
 
 func newScales(h history) *scales {
-	s := &scales{objects: make([]int32, h.objects), number: make(map[string]int, len(h.keys)), keys: make([]int32, len(h.keys))}
+	s := &scales{objects: make([]int32, h.objects), number: make(map[string]int, len(h.keys)),
+		keys: make([]int32, len(h.keys))}
 	for i, key := range h.keys {
 		s.number[key] = i
 	}
@@ -138,7 +139,8 @@ func difference(got, want []string) string {
 	if len(parts) == 0 {
 		return fmt.Sprintf("gave %s in another order than %s", some(got), some(want))
 	}
-	return fmt.Sprintf("gave %d where %d are right: %s", len(got), len(want), strings.Join(parts, ", "))
+	return fmt.Sprintf("gave %d where %d are right: %s", len(got), len(want),
+		strings.Join(parts, ", "))
 }
 
 func some(names []string) string {
@@ -176,7 +178,8 @@ func ended(op *operation, how outcome, panicked bool, value any, err error) *pro
 			return problemf("STORE-27", "%s returned, where an IndexFunc fails and it must panic", m.name)
 		}
 		if _, own := value.(errIndex); how == passesOn && !own {
-			return problemf("STORE-27", "%s panics with %v, and not with what the IndexFunc panicked with", m.name, value)
+			return problemf("STORE-27", "%s panics with %v, and not with what the IndexFunc panicked with",
+				m.name, value)
 		}
 		return nil
 	}
@@ -196,15 +199,18 @@ func endedAsk(op *operation, how outcome, panicked bool, value any, err error) *
 	_, own := value.(errIndex)
 	switch {
 	case how == passesOn && (!panicked || !own):
-		return problemf("STORE-31", "Index does not pass on the panic of the IndexFunc: panic %v, error %v", value, err)
+		return problemf("STORE-31", "Index does not pass on the panic of the IndexFunc: panic %v, "+
+			"error %v", value, err)
 	case how == passesOn:
 		return nil
 	case how == errsOn && (panicked || !errors.As(err, new(errIndex))):
-		return problemf("STORE-31", "Index does not return the error of the IndexFunc: panic %v, error %v", value, err)
+		return problemf("STORE-31", "Index does not return the error of the IndexFunc: panic %v, "+
+			"error %v", value, err)
 	case how == errsOn:
 		return nil
 	case how == errs && !panicked && err == nil:
-		return problemf("STORE-17", "%s gave no error where there is no index %q", methods[op.kind].name, op.index)
+		return problemf("STORE-17", "%s gave no error where there is no index %q", methods[op.kind].name,
+			op.index)
 	}
 	return ended(op, how, panicked, value, err)
 }

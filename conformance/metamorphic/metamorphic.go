@@ -124,7 +124,8 @@ func named(stores []Store) error {
 		seen[s.Name] = true
 		for clause, reason := range s.Waived {
 			if _, err := contract.LookupClause(clause); err != nil || reason == "" {
-				return fmt.Errorf("metamorphic: store %s waives %q, because %q: give a clause and a reason", s.Name, clause, reason)
+				return fmt.Errorf("metamorphic: store %s waives %q, because %q: give a clause and a reason",
+					s.Name, clause, reason)
 			}
 		}
 	}
@@ -152,11 +153,13 @@ var spared = map[string]string{
 	"STORE-43": "its resource version is not asked",
 }
 
-// untouched are the clauses that no history touches: those that only concurrent calls can break, and
+// untouched are the clauses that no history touches: those that only concurrent calls can break,
+// and
 // those on an IndexFunc that returns one slice again, on the cost of a write, on AppendList and
 // AppendByIndex, on the words of errors, and on memory.
 var untouched = []string{
-	"STORE-7", "STORE-8", "STORE-9", "STORE-10", "STORE-11", "STORE-12", "STORE-32", "STORE-34", "STORE-35", "STORE-36", "STORE-38", "STORE-44", "STORE-48",
+	"STORE-7", "STORE-8", "STORE-9", "STORE-10", "STORE-11", "STORE-12", "STORE-32", "STORE-34",
+	"STORE-35", "STORE-36", "STORE-38", "STORE-44", "STORE-48",
 	"STORE-47", "STORE-49", "STORE-51", "STORE-52", "STORE-53",
 }
 
@@ -171,7 +174,9 @@ func admit(stores []Store, logf func(string, ...any)) error {
 			}
 			what, known := spared[clause]
 			if !known {
-				return fmt.Errorf("metamorphic: store %s waives %s (%s), on which every history depends: leave the store out", s.Name, clause, s.Waived[clause])
+				return fmt.Errorf(
+					"metamorphic: store %s waives %s (%s), on which every history depends: leave the store out",
+					s.Name, clause, s.Waived[clause])
 			}
 			reasons = append(reasons, fmt.Sprintf("%s waived (%s): %s", clause, s.Waived[clause], what))
 		}

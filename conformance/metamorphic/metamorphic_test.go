@@ -19,9 +19,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // clientGo is client-go's store with the clauses that it does not keep.
 var clientGo = Store{
 	Name: "clientgo",
-	New:  func(ix contract.Indexers) contract.Store { return cache.NewThreadSafeStore(ix, cache.Indices{}) },
+	New: func(ix contract.Indexers) contract.Store {
+		return cache.NewThreadSafeStore(ix, cache.Indices{})
+	},
 	Waived: map[string]string{
-		"STORE-21": "the nil map is kept", "STORE-26": "the map is the store's", "STORE-28": "half a write",
+		"STORE-21": "the nil map is kept", "STORE-26": "the map is the store's",
+		"STORE-28": "half a write",
 		"STORE-29": "half a Replace", "STORE-30": "half an AddIndexers", "STORE-39": "half a Transaction",
 	},
 }
@@ -33,7 +36,10 @@ type bare struct{ contract.Store }
 
 func TestHealthyStoresAgree(t *testing.T) {
 	t.Parallel()
-	stores := []Store{clientGo, healthy, {Name: "bare", New: func(ix contract.Indexers) contract.Store { return bare{clientGo.New(ix)} }, Waived: clientGo.Waived}}
+	stores := []Store{clientGo, healthy,
+		{Name: "bare", New: func(ix contract.Indexers) contract.Store {
+			return bare{clientGo.New(ix)}
+		}, Waived: clientGo.Waived}}
 	for seed := range uint64(5) {
 		for _, keys := range []int{1, 30, 1000} {
 			t.Run(fmt.Sprintf("seed=%d,keys=%d", seed+1, keys), func(t *testing.T) {
@@ -60,13 +66,17 @@ func TestBrokenStoresAreReduced(t *testing.T) {
 		{"old values stay", 3, []string{"STORE-13", "STORE-14", "STORE-15", "STORE-16"}},
 		{"empty sets stay", 3, []string{"STORE-16"}},
 		{"half a write", 2, []string{"STORE-1", "STORE-3", "STORE-4", "STORE-5", "STORE-2"}},
-		{"half a transaction", 2, []string{"STORE-1", "STORE-3", "STORE-4", "STORE-5", "STORE-13", "STORE-14", "STORE-15", "STORE-16", "STORE-40"}},
-		{"transaction adds once", 3, []string{"STORE-1", "STORE-4", "STORE-13", "STORE-14", "STORE-15", "STORE-16"}},
-		{"replace merges", 3, []string{"STORE-1", "STORE-3", "STORE-4", "STORE-5", "STORE-13", "STORE-14", "STORE-15", "STORE-16"}},
+		{"half a transaction", 2, []string{"STORE-1", "STORE-3", "STORE-4", "STORE-5", "STORE-13",
+			"STORE-14", "STORE-15", "STORE-16", "STORE-40"}},
+		{"transaction adds once", 3,
+			[]string{"STORE-1", "STORE-4", "STORE-13", "STORE-14", "STORE-15", "STORE-16"}},
+		{"replace merges", 3, []string{"STORE-1", "STORE-3", "STORE-4", "STORE-5", "STORE-13", "STORE-14",
+			"STORE-15", "STORE-16"}},
 		{"lost after a relist", 4, []string{"STORE-13", "STORE-14", "STORE-15", "STORE-16"}},
 		{"no back-fill", 3, []string{"STORE-13", "STORE-14", "STORE-15", "STORE-16"}},
 		{"takes names twice", 1, []string{"STORE-24"}},
-		{"its own indexers", 2, []string{"STORE-25", "STORE-2", "STORE-16", "STORE-13", "STORE-14", "STORE-15", "STORE-20", "STORE-37", "STORE-3", "STORE-24"}},
+		{"its own indexers", 2, []string{"STORE-25", "STORE-2", "STORE-16", "STORE-13", "STORE-14",
+			"STORE-15", "STORE-20", "STORE-37", "STORE-3", "STORE-24"}},
 		{"shared slice", 4, []string{"STORE-4", "STORE-6"}},
 		{"list stops at three", 5, []string{"STORE-4"}},
 		{"index panics without values", 1, []string{"STORE-15"}},
@@ -81,7 +91,8 @@ func TestBrokenStoresAreReduced(t *testing.T) {
 			if len(f.Calls) > c.calls || len(f.Calls) == 0 || !f.Repeats {
 				t.Errorf("reduced to %d calls, want at most %d; repeats: %v", len(f.Calls), c.calls, f.Repeats)
 			}
-			if !slices.Equal(f.Stores, []string{"broken"}) || !slices.Equal(f.Agree, []string{"clientgo", "simple"}) {
+			if !slices.Equal(f.Stores, []string{"broken"}) ||
+				!slices.Equal(f.Agree, []string{"clientgo", "simple"}) {
 				t.Errorf("%q disagree and %q agree", f.Stores, f.Agree)
 			}
 			if !slices.Contains(c.clauses, f.Clause.ID) {
@@ -118,7 +129,8 @@ func TestAHangIsReduced(t *testing.T) {
 		s.hang = hang
 		return s
 	}}
-	f := failure(t, []Store{healthy, broken}, Config{Seed: 3, Calls: 500, Keys: 10, Patience: 100 * time.Millisecond})
+	f := failure(t, []Store{healthy, broken},
+		Config{Seed: 3, Calls: 500, Keys: 10, Patience: 100 * time.Millisecond})
 	if len(f.Calls) > 20 || !strings.Contains(f.Error(), "does not return") {
 		t.Errorf("%d calls remain:\n%v", len(f.Calls), f)
 	}
@@ -144,8 +156,10 @@ func TestWaiversArePrinted(t *testing.T) {
 	t.Parallel()
 	var said []string
 	logf := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
-	torn := Store{Name: "torn", New: newSimple(""), Waived: map[string]string{"STORE-7": "its lists are torn"}}
-	if err := Check([]Store{clientGo, torn}, Config{Seed: 1, Calls: 500, Keys: 30, Logf: logf}); err != nil {
+	torn := Store{Name: "torn", New: newSimple(""),
+		Waived: map[string]string{"STORE-7": "its lists are torn"}}
+	if err := Check([]Store{clientGo, torn},
+		Config{Seed: 1, Calls: 500, Keys: 30, Logf: logf}); err != nil {
 		t.Error(err)
 	}
 	text := strings.Join(said, "\n")
@@ -156,8 +170,11 @@ func TestWaiversArePrinted(t *testing.T) {
 		t.Errorf("%q speaks of a clause that calls one after the other cannot break", text)
 	}
 	// A store that could not be played on would pass unseen.
-	weak := Store{Name: "weak", New: newSimple("empty sets stay"), Waived: map[string]string{"STORE-16": "it grows"}}
-	if err := Check([]Store{clientGo, weak}, Config{Calls: 1}); err == nil || !strings.Contains(err.Error(), "store weak waives STORE-16 (it grows), on which every history depends: leave the store out") {
+	weak := Store{Name: "weak", New: newSimple("empty sets stay"),
+		Waived: map[string]string{"STORE-16": "it grows"}}
+	if err := Check([]Store{clientGo, weak}, Config{Calls: 1}); err == nil ||
+		!strings.Contains(err.Error(),
+			"store weak waives STORE-16 (it grows), on which every history depends: leave the store out") {
 		t.Errorf("got %v with a store that cannot be played on", err)
 	}
 }
@@ -166,7 +183,9 @@ func TestWaiversArePrinted(t *testing.T) {
 func TestAConstructorThatPanics(t *testing.T) {
 	t.Parallel()
 	panics := Store{Name: "panics", New: func(contract.Indexers) contract.Store { panic("no room") }}
-	if f := failure(t, []Store{clientGo, panics}, Config{Seed: 1, Calls: 10, Keys: 3}); !strings.Contains(f.Error(), "the constructor panics: no room") {
+	if f := failure(t, []Store{clientGo, panics},
+		Config{Seed: 1, Calls: 10, Keys: 3}); !strings.Contains(f.Error(),
+		"the constructor panics: no room") {
 		t.Error(f)
 	}
 }
@@ -184,7 +203,8 @@ func TestClientGoNeedsItsWaivers(t *testing.T) {
 					strict.Waived[c] = reason
 				}
 			}
-			for seed := range uint64(20) { // only now and then does a stored object keep an index from being added
+			// only now and then does a stored object keep an index from being added
+			for seed := range uint64(20) {
 				err := Check([]Store{healthy, strict}, Config{Seed: seed + 1, Calls: 4000, Keys: 50})
 				var f *Failure
 				// How much of a failing write client-go's store does depends on the order
@@ -212,8 +232,10 @@ func TestWrongInput(t *testing.T) {
 		{nil, Config{}, "no store"},
 		{[]Store{{Name: "a"}}, Config{}, "constructor"},
 		{[]Store{healthy, healthy}, Config{}, "two stores"},
-		{[]Store{{Name: "a", New: newSimple(""), Waived: map[string]string{"STORE-999": "x"}}}, Config{}, "STORE-999"},
-		{[]Store{{Name: "a", New: newSimple(""), Waived: map[string]string{"STORE-1": ""}}}, Config{}, "reason"},
+		{[]Store{{Name: "a", New: newSimple(""), Waived: map[string]string{"STORE-999": "x"}}}, Config{},
+			"STORE-999"},
+		{[]Store{{Name: "a", New: newSimple(""), Waived: map[string]string{"STORE-1": ""}}}, Config{},
+			"reason"},
 		{[]Store{healthy}, Config{Calls: -1}, "0 (the default) or more"},
 	} {
 		if err := Check(c.stores, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {

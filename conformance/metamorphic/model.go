@@ -208,7 +208,9 @@ func (m *model) ask(op *operation) answer {
 	for key, o := range m.items {
 		switch op.kind {
 		case opIndex:
-			if slices.ContainsFunc(o.values[n], func(v string) bool { return slices.Contains(op.object.values[n], v) }) {
+			if slices.ContainsFunc(o.values[n], func(v string) bool {
+				return slices.Contains(op.object.values[n], v)
+			}) {
 				a.objects = append(a.objects, o)
 			}
 		case opByIndex:
@@ -265,7 +267,8 @@ type matches struct {
 }
 
 func (m *model) state() *state {
-	s := &state{items: maps.Clone(m.items), keys: m.sortedKeys(), names: m.indexNames(), indexes: map[string]map[string]*matches{}}
+	s := &state{items: maps.Clone(m.items), keys: m.sortedKeys(), names: m.indexNames(),
+		indexes: map[string]map[string]*matches{}}
 	for _, key := range s.keys {
 		s.objects = append(s.objects, m.items[key])
 	}

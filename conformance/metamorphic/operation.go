@@ -92,11 +92,17 @@ func (op *operation) String() string {
 		if op.none {
 			return op.call("nil, %q", op.version)
 		}
-		return op.call("{%s}, %q", list(op.writes, func(w write) string { return fmt.Sprintf("%q: %v", w.key, w.object) }), op.version)
+		return op.call("{%s}, %q", list(op.writes, func(w write) string {
+			return fmt.Sprintf("%q: %v", w.key, w.object)
+		}), op.version)
 	case opTransaction:
-		return op.call("%s", list(op.writes, func(w write) string { return fmt.Sprintf("%s %q %v", w.kind, w.key, w.object) }))
+		return op.call("%s", list(op.writes, func(w write) string {
+			return fmt.Sprintf("%s %q %v", w.kind, w.key, w.object)
+		}))
 	case opAddIndexers:
-		return op.call("{%s}", list(op.adds, func(n int) string { return fmt.Sprintf("%q", indexNames[n]) }))
+		return op.call("{%s}", list(op.adds, func(n int) string {
+			return fmt.Sprintf("%q", indexNames[n])
+		}))
 	case opBookmark:
 		return op.call("%q", op.version)
 	case opByIndex, opIndexKeys:

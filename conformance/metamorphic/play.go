@@ -61,17 +61,21 @@ type dissent struct {
 func play(h history, stores []Store, patience time.Duration) *dissent {
 	var at atomic.Int64
 	done := make(chan *dissent, 1)
-	stall := suite.Guard(patience, 0, func(w *suite.Watch) { done <- perform(h, stores, &at, w.Progress) })
+	stall := suite.Guard(patience, 0, func(w *suite.Watch) {
+		done <- perform(h, stores, &at, w.Progress)
+	})
 	if stall == nil || stall.Returned {
 		return <-done
 	}
 	k := int(at.Load())
 	if k < 0 {
-		return &dissent{0, []string{stores[-k-1].Name}, []*problem{problemf(notReturning, "the constructor hangs: %s", stall)}, true}
+		return &dissent{0, []string{stores[-k-1].Name},
+			[]*problem{problemf(notReturning, "the constructor hangs: %s", stall)}, true}
 	}
 	call, store := (k-1)/len(stores), (k-1)%len(stores)
 	clause := methods[h.operations[call].kind].clause
-	return &dissent{call, []string{stores[store].Name}, []*problem{problemf(clause, "does not return: %s", stall)}, true}
+	return &dissent{call, []string{stores[store].Name},
+		[]*problem{problemf(clause, "does not return: %s", stall)}, true}
 }
 
 // notReturning is the clause of a constructor that hangs or panics.
@@ -86,7 +90,8 @@ func perform(h history, stores []Store, at *atomic.Int64, progress func()) *diss
 	for i := range stores {
 		at.Store(int64(-i - 1))
 		if panicked, value := caught(func() { subjects[i] = newSubject(stores[i]) }); panicked {
-			return &dissent{names: []string{stores[i].Name}, problems: []*problem{problemf(notReturning, "the constructor panics: %v", value)}}
+			return &dissent{names: []string{stores[i].Name},
+				problems: []*problem{problemf(notReturning, "the constructor panics: %v", value)}}
 		}
 	}
 	for i, op := range h.operations {
@@ -142,7 +147,8 @@ func (x *subject) write(op *operation, want answer) *problem {
 
 // onFailure are the clauses on the state after a write whose IndexFunc fails.
 var onFailure = [kinds]string{
-	opAdd: "STORE-28", opUpdate: "STORE-28", opReplace: "STORE-29", opAddIndexers: "STORE-30", opTransaction: "STORE-39",
+	opAdd: "STORE-28", opUpdate: "STORE-28", opReplace: "STORE-29", opAddIndexers: "STORE-30",
+	opTransaction: "STORE-39",
 }
 
 // change makes the call. Each store is given maps and slices of its own.
@@ -185,7 +191,8 @@ func (x *subject) transaction(writes []write, want answer) {
 	if x.batch != nil {
 		var txns []contract.StoreTransaction
 		for _, w := range writes {
-			txns = append(txns, contract.StoreTransaction{Key: w.key, Transaction: contract.Transaction{Type: w.kind, Object: given(w.object)}})
+			txns = append(txns, contract.StoreTransaction{Key: w.key,
+				Transaction: contract.Transaction{Type: w.kind, Object: given(w.object)}})
 		}
 		x.batch.Transaction(txns...)
 		return
@@ -284,7 +291,8 @@ func (x *subject) get(key string, want *object) string {
 	if ok == (want != nil) && got == given(want) {
 		return ""
 	}
-	return fmt.Sprintf("gave %s, %v; right is %s, %v", nameOf(got), ok, nameOf(given(want)), want != nil)
+	return fmt.Sprintf("gave %s, %v; right is %s, %v", nameOf(got), ok, nameOf(given(want)),
+		want != nil)
 }
 
 // inOrder compares sorted keys, or keys in any order if the store waives STORE-14.

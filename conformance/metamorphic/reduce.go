@@ -39,7 +39,8 @@ func (f *Failure) Error() string {
 	if f.Repeats {
 		fmt.Fprintf(&b, "\nat call %d of %d, reduced to %d:\n", f.At+1, f.Of, len(f.Calls))
 	} else {
-		fmt.Fprintf(&b, "\nat call %d of %d; it does not come again when the calls are repeated. The last calls:\n", f.At+1, f.Of)
+		fmt.Fprintf(&b, "\nat call %d of %d; it does not come again when the calls are repeated. The "+
+			"last calls:\n", f.At+1, f.Of)
 	}
 	for i, c := range f.Calls {
 		fmt.Fprintf(&b, "%4d. %s\n", i+1, c)
@@ -47,7 +48,8 @@ func (f *Failure) Error() string {
 	for i, a := range f.Answers {
 		fmt.Fprintf(&b, "%s: %s\n", f.Stores[i], a)
 	}
-	fmt.Fprintf(&b, "repeat it with metamorphic.Config{Seed: %d, Calls: %d, Keys: %d}; a store is made with the indexes %q",
+	fmt.Fprintf(&b, "repeat it with metamorphic.Config{Seed: %d, Calls: %d, Keys: %d}; a store is "+
+		"made with the indexes %q",
 		f.Config.Seed, f.Config.Calls, f.Config.Keys, indexNames[:atFirst])
 	return b.String()
 }
@@ -74,7 +76,8 @@ func explain(h history, stores []Store, cfg Config, d *dissent) *Failure {
 			one = []Store{s}
 		}
 	}
-	r := &reduction{h: h, stores: one, patience: max(cfg.Patience/20, 20*time.Millisecond), calls: cfg.Replays, hangs: hangs}
+	r := &reduction{h: h, stores: one, patience: max(cfg.Patience/20, 20*time.Millisecond),
+		calls: cfg.Replays, hangs: hangs}
 	f.Repeats = r.fails(ops)
 	if !f.Repeats && len(stores) > 1 {
 		r.stores = stores // one store's answer may depend on the others

@@ -29,7 +29,8 @@ func newSimple(bug string) func(contract.Indexers) contract.Store {
 }
 
 func makeSimple(bug string, ix contract.Indexers) *simple {
-	s := &simple{bug: bug, items: map[string]any{}, indexers: maps.Clone(ix), sets: map[string]map[string]map[string]bool{}}
+	s := &simple{bug: bug, items: map[string]any{}, indexers: maps.Clone(ix),
+		sets: map[string]map[string]map[string]bool{}}
 	for name := range ix {
 		s.sets[name] = map[string]map[string]bool{}
 	}
@@ -166,7 +167,8 @@ func (s *simple) Transaction(txns ...contract.StoreTransaction) {
 			s.remove(t.Key)
 			continue
 		}
-		if _, there := before[t.Key]; there && t.Type == contract.TransactionTypeAdd && s.bug == "transaction adds once" {
+		if _, there := before[t.Key]; there && t.Type == contract.TransactionTypeAdd &&
+			s.bug == "transaction adds once" {
 			continue
 		}
 		s.Update(t.Key, t.Object)

@@ -262,7 +262,8 @@ func (d *dense) ByIndex(index, value string) ([]any, error) {
 func (d *dense) IndexKeys(index, value string) ([]string, error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return slices.Sorted(slices.Values(d.keysAtLocked(place{true, index, value}))), d.knownLocked(index)
+	return slices.Sorted(slices.Values(d.keysAtLocked(place{true, index, value}))),
+		d.knownLocked(index)
 }
 
 func (d *dense) ListIndexFuncValues(index string) []string {

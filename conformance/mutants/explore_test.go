@@ -13,9 +13,12 @@ import (
 
 // interleaved are the broken stores whose mistake shows only when calls meet.
 var interleaved = []string{
-	"optimistic copy", "newer version of one chunk", "lists one write behind", "replace chunk by chunk", "indexers over a lost write",
-	"list torn between shards", "keys torn between shards", "by-index torn between shards", "index torn between shards",
-	"index-keys torn between shards", "values torn between shards", "replace shard by shard", "transaction shard by shard",
+	"optimistic copy", "newer version of one chunk", "lists one write behind",
+	"replace chunk by chunk", "indexers over a lost write",
+	"list torn between shards", "keys torn between shards", "by-index torn between shards",
+	"index torn between shards",
+	"index-keys torn between shards", "values torn between shards", "replace shard by shard",
+	"transaction shard by shard",
 }
 
 // TestExploreFindsMutants: each of them is found in a minute, most in milliseconds.
@@ -48,7 +51,8 @@ func TestExploreAccusesNoSoundStore(t *testing.T) {
 	}
 }
 
-func probes(t *testing.T, newStore func(contract.Indexers) contract.Store) (programs []explore.Program) {
+func probes(t *testing.T, newStore func(contract.Indexers) contract.Store) (
+	programs []explore.Program) {
 	t.Helper()
 	for _, text := range linear.Probes {
 		p, err := linear.Program(text, newStore)

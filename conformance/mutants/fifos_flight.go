@@ -92,7 +92,8 @@ func (f popsAfter) Pop(process contract.PopProcessFunc) (any, error) {
 // everythingAtOnce has a PopBatch that hands out all that waits.
 type everythingAtOnce struct{ *fifo }
 
-func (f everythingAtOnce) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+func (f everythingAtOnce) PopBatch(batch contract.ProcessBatchFunc,
+	single contract.PopProcessFunc) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.waitLocked(); err != nil {
@@ -115,7 +116,8 @@ func (f everythingAtOnce) PopBatch(batch contract.ProcessBatchFunc, single contr
 // and gives back the lock meanwhile.
 type countsFirst struct{ *fifo }
 
-func (f countsFirst) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+func (f countsFirst) PopBatch(batch contract.ProcessBatchFunc,
+	single contract.PopProcessFunc) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.waitLocked(); err != nil {
@@ -146,7 +148,8 @@ type keepsBatch struct {
 	last []contract.Delta
 }
 
-func (f *keepsBatch) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+func (f *keepsBatch) PopBatch(batch contract.ProcessBatchFunc,
+	single contract.PopProcessFunc) error {
 	return f.countsFirst.PopBatch(func(deltas []contract.Delta, isInitial bool) error {
 		f.last = append(f.last[:0], deltas...)
 		return batch(deltas, isInitial)
@@ -213,11 +216,15 @@ func flightFIFOs() []Mutant {
 		m := mutant(contract.ComponentFIFO, name, mistake, clauses)
 		m.FIFOClass = contract.InOrderAtomic
 		m.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO {
-			return cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KeyFunction: cfg.KeyFunc, AtomicEvents: true, UnlockWhileProcessing: true})
+			return cache.NewRealFIFOWithOptions(
+				cache.RealFIFOOptions{KeyFunction: cfg.KeyFunc, AtomicEvents: true,
+					UnlockWhileProcessing: true})
 		}
-		return m.real("https://github.com/kubernetes/client-go/blob/v0.37.2/tools/cache/the_real_fifo.go", "")
+		return m.real("https://github.com/kubernetes/client-go/blob/v0.37.2/tools/cache/the_real_fifo.go",
+			"")
 	}
-	requeuedBehind := mutant(contract.ComponentFIFO, "requeued behind newer", "what is put back is put behind what came while it was processed", "FIFO-61")
+	requeuedBehind := mutant(contract.ComponentFIFO, "requeued behind newer",
+		"what is put back is put behind what came while it was processed", "FIFO-61")
 	requeuedBehind.FIFOClass = contract.Coalescing
 	requeuedBehind.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO {
 		f := newReadable(cfg)
@@ -237,28 +244,46 @@ func flightFIFOs() []Mutant {
 		return f
 	}
 	return []Mutant{
-		claims(coalescing("producers wait", "process runs under the lock that producers take", "FIFO-57", func(*fifo, *fifomodel.Model) {})),
-		claims(unlockedReal("producers wait in a flood", "once 2,000 events wait the lock is held while process runs", "FIFO-57")),
-		coalescing("forgets what is in flight", "a list that comes while process runs is compared with the store as it is before process is done", "FIFO-58", func(f *fifo, m *fifomodel.Model) {
-			unlock(f, m, returned)
-		}),
-		fifoOf(contract.InOrder, "forgets what is in flight, in order", "a list that comes while process runs is compared with the store as it is before process is done", "FIFO-58", func(f *fifo, m *fifomodel.Model) {
-			unlock(f, m, returned)
-		}),
-		coalescing("overtakes a list", "a list that comes while process runs waits for its end, and what comes behind the list does not", "FIFO-58", listsWait),
-		fifoLike(contract.Coalescing, "pops after process", "an item leaves the queue when it was processed, with what came for its key meanwhile", "FIFO-59",
+		claims(coalescing("producers wait", "process runs under the lock that producers take", "FIFO-57",
+			func(*fifo, *fifomodel.Model) {})),
+		claims(unlockedReal("producers wait in a flood",
+			"once 2,000 events wait the lock is held while process runs", "FIFO-57")),
+		coalescing("forgets what is in flight",
+			"a list that comes while process runs is compared with the store as it is before process is "+
+				"done", "FIFO-58", func(f *fifo, m *fifomodel.Model) {
+				unlock(f, m, returned)
+			}),
+		fifoOf(contract.InOrder, "forgets what is in flight, in order",
+			"a list that comes while process runs is compared with the store as it is before process is "+
+				"done", "FIFO-58", func(f *fifo, m *fifomodel.Model) {
+				unlock(f, m, returned)
+			}),
+		coalescing("overtakes a list",
+			"a list that comes while process runs waits for its end, and what comes behind the list does "+
+				"not", "FIFO-58", listsWait),
+		fifoLike(contract.Coalescing, "pops after process",
+			"an item leaves the queue when it was processed, with what came for its key meanwhile",
+			"FIFO-59",
 			func(f *fifo) contract.FIFO { return popsAfter{f} }),
-		unlockedReal("counts what is in flight", "the end of any process counts as one of the initial list popped, also if that list came meanwhile", "FIFO-60"),
+		unlockedReal("counts what is in flight",
+			"the end of any process counts as one of the initial list popped, also if that list came "+
+				"meanwhile", "FIFO-60"),
 		requeuedBehind,
-		fifoLike(contract.Coalescing, "batches of everything", "a batch has all deltas of all keys", "FIFO-41",
+		fifoLike(contract.Coalescing, "batches of everything", "a batch has all deltas of all keys",
+			"FIFO-41",
 			func(f *fifo) contract.FIFO { return everythingAtOnce{f} }),
-		fifoLike(contract.Coalescing, "counts a batch before it processes", "the lock is given back before processBatch, and the batch counts as processed", "FIFO-17",
+		fifoLike(contract.Coalescing, "counts a batch before it processes",
+			"the lock is given back before processBatch, and the batch counts as processed", "FIFO-17",
 			func(f *fifo) contract.FIFO { return countsFirst{f} }),
-		fifoLike(contract.Coalescing, "keeps the last batch", "the slice of a batch is used again for the next and not cleared", "FIFO-24",
+		fifoLike(contract.Coalescing, "keeps the last batch",
+			"the slice of a batch is used again for the next and not cleared", "FIFO-24",
 			func(f *fifo) contract.FIFO { return &keepsBatch{countsFirst: countsFirst{f}} }),
-		fifoLike(contract.Coalescing, "only Add wakes PopBatch", "Update, Delete, Replace and Resync signal what Pop waits for, and not what PopBatch waits for", "FIFO-45",
+		fifoLike(contract.Coalescing, "only Add wakes PopBatch",
+			"Update, Delete, Replace and Resync signal what Pop waits for, and not what PopBatch waits for",
+			"FIFO-45",
 			func(f *fifo) contract.FIFO { return addWakes{countsFirst{f}, make(chan struct{}, 1)} }),
-		fifoLike(contract.InOrder, "never batches", "PopBatch hands out one event, however many wait", "FIFO-62",
+		fifoLike(contract.InOrder, "never batches", "PopBatch hands out one event, however many wait",
+			"FIFO-62",
 			func(f *fifo) contract.FIFO { return neverBatches{f} }),
 		fifoLike(contract.Coalescing, "never of length 0", "Len is 1 when nothing waits", "FIFO-63",
 			func(f *fifo) contract.FIFO { return neverEmpty{f} }),

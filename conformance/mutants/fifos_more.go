@@ -104,15 +104,42 @@ func readableFIFOs() []Mutant {
 		return m
 	}
 	return []Mutant{
-		on("forgets requeue", "an ErrRequeue is an error like any other", "FIFO-25 FIFO-46", func(f readable) contract.FIFO { return forgetsRequeue{f} }),
-		on("takes anything", "AddIfNotPresent adds what is not Deltas", "FIFO-47", func(f readable) contract.FIFO { return takesAnything{f} }),
-		on("puts back over newer", "AddIfNotPresent does not ask whether something newer waits", "FIFO-47", func(f readable) contract.FIFO { return putsBackOverNewer{f} }),
-		on("lists oldest", "List gives the oldest object of each key", "FIFO-48", func(f readable) contract.FIFO { return listsOldest{f} }),
-		on("shares keys", "ListKeys hands out one slice again and again", "FIFO-49", func(f readable) contract.FIFO { return &sharesKeys{readable: f} }),
-		on("gets without key", "Get drops the error of the KeyFunc", "FIFO-50", func(f readable) contract.FIFO { return getsWithoutKey{f} }),
-		on("waits for a replace", "AddIfNotPresent as the first call leaves HasSynced false", "FIFO-51", func(f readable) contract.FIFO { return waitsForReplace{f} }),
-		on("closed when empty", "IsClosed waits until what waits is popped", "FIFO-52", func(f readable) contract.FIFO { return closedWhenEmpty{f} }),
-		on("hands out what waits", "GetByKey gives the Deltas that wait and no copy", "FIFO-49", func(f readable) contract.FIFO { return handsOut{f} }),
+		on("forgets requeue", "an ErrRequeue is an error like any other", "FIFO-25 FIFO-46",
+			func(f readable) contract.FIFO {
+				return forgetsRequeue{f}
+			}),
+		on("takes anything", "AddIfNotPresent adds what is not Deltas", "FIFO-47",
+			func(f readable) contract.FIFO {
+				return takesAnything{f}
+			}),
+		on("puts back over newer", "AddIfNotPresent does not ask whether something newer waits",
+			"FIFO-47", func(f readable) contract.FIFO {
+				return putsBackOverNewer{f}
+			}),
+		on("lists oldest", "List gives the oldest object of each key", "FIFO-48",
+			func(f readable) contract.FIFO {
+				return listsOldest{f}
+			}),
+		on("shares keys", "ListKeys hands out one slice again and again", "FIFO-49",
+			func(f readable) contract.FIFO {
+				return &sharesKeys{readable: f}
+			}),
+		on("gets without key", "Get drops the error of the KeyFunc", "FIFO-50",
+			func(f readable) contract.FIFO {
+				return getsWithoutKey{f}
+			}),
+		on("waits for a replace", "AddIfNotPresent as the first call leaves HasSynced false", "FIFO-51",
+			func(f readable) contract.FIFO {
+				return waitsForReplace{f}
+			}),
+		on("closed when empty", "IsClosed waits until what waits is popped", "FIFO-52",
+			func(f readable) contract.FIFO {
+				return closedWhenEmpty{f}
+			}),
+		on("hands out what waits", "GetByKey gives the Deltas that wait and no copy", "FIFO-49",
+			func(f readable) contract.FIFO {
+				return handsOut{f}
+			}),
 	}
 }
 
@@ -129,7 +156,8 @@ func (f handsOut) GetByKey(key string) (any, bool, error) {
 
 type reversedBatches struct{ *cache.RealFIFO }
 
-func (f reversedBatches) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+func (f reversedBatches) PopBatch(batch contract.ProcessBatchFunc,
+	single contract.PopProcessFunc) error {
 	return f.RealFIFO.PopBatch(func(deltas []contract.Delta, isInitial bool) error {
 		slices.Reverse(deltas)
 		return batch(deltas, isInitial)
@@ -150,7 +178,8 @@ type sentinel struct{}
 // doubleBatches glues batches together until nothing waits.
 type doubleBatches struct{ *cache.RealFIFO }
 
-func (f doubleBatches) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+func (f doubleBatches) PopBatch(batch contract.ProcessBatchFunc,
+	single contract.PopProcessFunc) error {
 	var got contract.Deltas
 	var initial bool
 	gather := func(deltas []contract.Delta, isInitial bool) error {
@@ -177,7 +206,8 @@ func (f doubleBatches) PopBatch(batch contract.ProcessBatchFunc, single contract
 
 type closedBatchesSucceed struct{ *cache.RealFIFO }
 
-func (f closedBatchesSucceed) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+func (f closedBatchesSucceed) PopBatch(batch contract.ProcessBatchFunc,
+	single contract.PopProcessFunc) error {
 	if err := f.RealFIFO.PopBatch(batch, single); !errors.Is(err, contract.ErrFIFOClosed) {
 		return err
 	}
@@ -195,15 +225,28 @@ func batchFIFOs() []Mutant {
 				}
 				return cfg.KeyFunc(obj)
 			}
-			return wrap(cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KeyFunction: keyFunc, AtomicEvents: true}))
+			return wrap(cache.NewRealFIFOWithOptions(
+				cache.RealFIFOOptions{KeyFunction: keyFunc, AtomicEvents: true}))
 		}
 		return m
 	}
 	return []Mutant{
-		on("batches backwards", "a batch comes newest first", "FIFO-41", func(f *cache.RealFIFO) contract.FIFO { return reversedBatches{f} }),
-		on("batches of one", "one event is given to processBatch", "FIFO-42", func(f *cache.RealFIFO) contract.FIFO { return batchesOfOne{f} }),
-		on("batches of all", "a batch is all that waits: lists and events, the initial list and what came later", "FIFO-43 FIFO-44", func(f *cache.RealFIFO) contract.FIFO { return doubleBatches{f} }),
-		on("closed batch succeeds", "PopBatch of a closed FIFO returns nil", "FIFO-45", func(f *cache.RealFIFO) contract.FIFO { return closedBatchesSucceed{f} }),
+		on("batches backwards", "a batch comes newest first", "FIFO-41",
+			func(f *cache.RealFIFO) contract.FIFO {
+				return reversedBatches{f}
+			}),
+		on("batches of one", "one event is given to processBatch", "FIFO-42",
+			func(f *cache.RealFIFO) contract.FIFO {
+				return batchesOfOne{f}
+			}),
+		on("batches of all", "a batch is all that waits: lists and events, the initial list and what "+
+			"came later", "FIFO-43 FIFO-44", func(f *cache.RealFIFO) contract.FIFO {
+			return doubleBatches{f}
+		}),
+		on("closed batch succeeds", "PopBatch of a closed FIFO returns nil", "FIFO-45",
+			func(f *cache.RealFIFO) contract.FIFO {
+				return closedBatchesSucceed{f}
+			}),
 	}
 }
 
@@ -240,12 +283,14 @@ func (k transformed) GetByKey(key string) (any, bool, error) {
 
 func deltaFIFO(cfg contract.FIFOConfig, transform contract.TransformFunc) *cache.DeltaFIFO {
 	return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
-		KeyFunction: cfg.KeyFunc, KnownObjects: cfg.KnownObjects, EmitDeltaTypeReplaced: true, Transformer: transform,
+		KeyFunction: cfg.KeyFunc, KnownObjects: cfg.KnownObjects, EmitDeltaTypeReplaced: true,
+		Transformer: transform,
 	})
 }
 
 func transformingFIFOs() []Mutant {
-	on := func(name, mistake, clauses string, construct func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO) Mutant {
+	on := func(name, mistake, clauses string,
+		construct func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO) Mutant {
 		m := mutant(contract.ComponentFIFO, name, mistake, clauses)
 		m.FIFOClass = contract.Coalescing
 		m.NewTransformingFIFO = construct
@@ -254,37 +299,45 @@ func transformingFIFOs() []Mutant {
 	}
 	const source = "https://github.com/kubernetes/client-go/blob/v0.37.2/tools/cache/delta_fifo.go"
 	return []Mutant{
-		on("transforms twice", "what was transformed is transformed again", "FIFO-53", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
-			return deltaFIFO(cfg, func(o any) (any, error) {
-				if _, err := transform(o); err != nil {
-					return nil, err
+		on("transforms twice", "what was transformed is transformed again", "FIFO-53",
+			func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return deltaFIFO(cfg, func(o any) (any, error) {
+					if _, err := transform(o); err != nil {
+						return nil, err
+					}
+					return transform(o)
+				})
+			}),
+		on("transforms tombstones", "the object in a tombstone, which was transformed when it came, "+
+			"is transformed again", "FIFO-54",
+			func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return transformsTombstones{deltaFIFO(cfg, transform), transform}
+			}),
+		on("transforms on resync", "a resync transforms the objects of the store, which others read",
+			"FIFO-54", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				if cfg.KnownObjects != nil {
+					cfg.KnownObjects = transformed{cfg.KnownObjects, transform}
 				}
-				return transform(o)
-			})
-		}),
-		on("transforms tombstones", "the object in a tombstone, which was transformed when it came, is transformed again", "FIFO-54", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
-			return transformsTombstones{deltaFIFO(cfg, transform), transform}
-		}),
-		on("transforms on resync", "a resync transforms the objects of the store, which others read", "FIFO-54", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
-			if cfg.KnownObjects != nil {
-				cfg.KnownObjects = transformed{cfg.KnownObjects, transform}
-			}
-			return deltaFIFO(cfg, transform)
-		}).real(inKubernetes, "124337"),
-		on("queues what cannot be transformed", "an object is queued as it is when the transformer fails", "FIFO-55", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
-			return deltaFIFO(cfg, func(o any) (any, error) {
-				if out, err := transform(o); err == nil {
-					return out, nil
-				}
-				return o, nil
-			})
-		}),
-		on("hides its transformer", "Transformer returns nil", "FIFO-56", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
-			return hidesTransformer{deltaFIFO(cfg, transform)}
-		}),
-		on("checker ends before process", "the channel of HasSyncedChecker is closed before process is called for the last initial item", "FIFO-18", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
-			return deltaFIFO(cfg, transform)
-		}).real(source, ""),
+				return deltaFIFO(cfg, transform)
+			}).real(inKubernetes, "124337"),
+		on("queues what cannot be transformed", "an object is queued as it is when the transformer fails",
+			"FIFO-55", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return deltaFIFO(cfg, func(o any) (any, error) {
+					if out, err := transform(o); err == nil {
+						return out, nil
+					}
+					return o, nil
+				})
+			}),
+		on("hides its transformer", "Transformer returns nil", "FIFO-56",
+			func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return hidesTransformer{deltaFIFO(cfg, transform)}
+			}),
+		on("checker ends before process",
+			"the channel of HasSyncedChecker is closed before process is called for the last initial item",
+			"FIFO-18", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return deltaFIFO(cfg, transform)
+			}).real(source, ""),
 	}
 }
 

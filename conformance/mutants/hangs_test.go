@@ -81,9 +81,13 @@ type trapped struct {
 }
 
 func trappedComponents() []trapped {
-	of := func(c contract.Component) Mutant { return mutant(c, "trapped", "one call does not return", "") }
+	of := func(c contract.Component) Mutant {
+		return mutant(c, "trapped", "one call does not return", "")
+	}
 	return []trapped{
-		{contract.ComponentStore, strings.Fields("Add Update Delete Get List ListKeys Replace Index IndexKeys ListIndexFuncValues ByIndex GetIndexers AddIndexers Resync Transaction"),
+		{contract.ComponentStore, strings.Fields(
+			"Add Update Delete Get List ListKeys Replace Index IndexKeys ListIndexFuncValues ByIndex " +
+				"GetIndexers AddIndexers Resync Transaction"),
 			func(p *trap) Mutant {
 				m := of(contract.ComponentStore)
 				m.NewStore = func(ix contract.Indexers) contract.Store { return trappedStore{newBase(ix), p} }
@@ -104,7 +108,8 @@ func trappedComponents() []trapped {
 				m.NewDelay = func() contract.DelayHeap[string] { return trappedHeap{pointerheap.New(), p} }
 				return m
 			}},
-		{contract.ComponentQueue, strings.Fields("Add Len Get Done ShutDown ShutDownWithDrain ShuttingDown AddAfter"),
+		{contract.ComponentQueue, strings.Fields(
+			"Add Len Get Done ShutDown ShutDownWithDrain ShuttingDown AddAfter"),
 			func(p *trap) Mutant {
 				m := of(contract.ComponentQueue)
 				unbroken := queueOf("unbroken", "none", "QUEUE-1", func(*brokenQueue, okQueue) {})
@@ -119,10 +124,14 @@ func trappedComponents() []trapped {
 				m.NewLimiter = func() contract.RateLimiter[string] { return trappedLimiter{newCounter(), p} }
 				return m
 			}},
-		{contract.ComponentInformer, strings.Fields("AddEventHandlerWithOptions RemoveEventHandler GetStore HasSyncedChecker RunWithContext IsStopped SetTransform"),
+		{contract.ComponentInformer,
+			strings.Fields("AddEventHandlerWithOptions RemoveEventHandler GetStore HasSyncedChecker " +
+				"RunWithContext IsStopped SetTransform"),
 			func(p *trap) Mutant {
 				m := of(contract.ComponentInformer)
-				m.NewInformer = construct(func(i *informer) { i.SharedIndexInformer = trappedInformer{i.SharedIndexInformer, p} })
+				m.NewInformer = construct(func(i *informer) {
+					i.SharedIndexInformer = trappedInformer{i.SharedIndexInformer, p}
+				})
 				return m
 			}},
 	}
@@ -153,9 +162,12 @@ func TestNoSuiteHangs(t *testing.T) {
 					}
 				}
 				if got.cases != healthy.cases {
-					t.Errorf("%d cases were run, %d without the trap: the suite does not go on", got.cases, healthy.cases)
+					t.Errorf("%d cases were run, %d without the trap: the suite does not go on", got.cases,
+						healthy.cases)
 				}
-				if !slices.ContainsFunc(got.failed, func(said string) bool { return strings.Contains(said, "stopHere") }) {
+				if !slices.ContainsFunc(got.failed, func(said string) bool {
+					return strings.Contains(said, "stopHere")
+				}) {
 					t.Errorf("no failure shows where the call is:\n%s", strings.Join(got.failed, "\n"))
 				}
 			})
@@ -171,7 +183,8 @@ type trappedRun struct {
 // runTrapped runs the component's Check.
 func runTrapped(t *testing.T, c trapped, p *trap) (run trappedRun) {
 	p.calls.Store(0)
-	opts := append(waivers(c.component), suite.WithEffort(0.001), suite.WithCaseTimeout(2*time.Second), linear.WithDrawings(t.TempDir()),
+	opts := append(waivers(c.component), suite.WithEffort(0.001), suite.WithCaseTimeout(2*time.Second),
+		linear.WithDrawings(t.TempDir()),
 		suite.WithObserver(func(r suite.Result) {
 			run.cases++
 			if r.Outcome == suite.Fail {
@@ -327,7 +340,8 @@ type trappedInformer struct {
 	p *trap
 }
 
-func (i trappedInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (i trappedInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
+	o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	i.p.at("AddEventHandlerWithOptions")
 	return i.SharedIndexInformer.AddEventHandlerWithOptions(h, o)
 }

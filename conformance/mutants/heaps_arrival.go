@@ -13,7 +13,8 @@ func (claiming) InArrivalOrder() {}
 
 // arrivalHeaps have mistakes in the order of equal times only.
 func arrivalHeaps() []Mutant {
-	m := mutant(contract.ComponentDelay, "equal times in any order", "a heap without a number for each item is said to keep the order of arrival", "DELAY-20")
+	m := mutant(contract.ComponentDelay, "equal times in any order",
+		"a heap without a number for each item is said to keep the order of arrival", "DELAY-20")
 	m.NewDelay = func() contract.DelayHeap[string] { return claiming{pointerheap.New()} }
 	return []Mutant{m}
 }

@@ -45,25 +45,29 @@ type informer struct {
 
 // construct makes client-go's informer and lets break change it.
 func construct(change func(*informer)) contract.NewInformer {
-	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+		indexers contract.Indexers) cache.SharedIndexInformer {
 		i := &informer{SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
 		change(i)
 		return i
 	}
 }
 
-func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (
+	cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(h, cache.HandlerOptions{})
 }
 
-func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler,
+	d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	if i.plainPeriod {
 		return i.AddEventHandler(h)
 	}
 	return i.AddEventHandlerWithOptions(h, cache.HandlerOptions{ResyncPeriod: &d})
 }
 
-func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
+	o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if i.wrap != nil {
 		h = i.wrap(h, i.HasSynced())
 	}
@@ -103,7 +107,9 @@ type registration struct {
 func (r registration) HasSynced() bool                     { return r.informer.HasSynced() }
 func (r registration) HasSyncedChecker() cache.DoneChecker { return r.informer.HasSyncedChecker() }
 func (r registration) ShutdownChan() <-chan struct{} {
-	return r.ResourceEventHandlerRegistration.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()
+	return r.ResourceEventHandlerRegistration.(interface {
+		ShutdownChan() <-chan struct{}
+	}).ShutdownChan()
 }
 
 func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
@@ -176,7 +182,8 @@ func (i *informer) SetTransform(f cache.TransformFunc) error {
 
 func (i *informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
 	if i.deaf {
-		return i.SharedIndexInformer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
+		return i.SharedIndexInformer.SetWatchErrorHandlerWithContext(
+			func(context.Context, *cache.Reflector, error) {})
 	}
 	if i.watchErrors != nil {
 		h = i.watchErrors(h)
@@ -260,8 +267,12 @@ type source struct {
 
 // constructOver makes client-go's informer over a source that change changes.
 func constructOver(change func(*source)) contract.NewInformer {
-	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
-		s := &source{ListerWatcherWithContext: cache.ToListerWatcherWithContext(lw), unsupported: func() bool { return false }}
+	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+		indexers contract.Indexers) cache.SharedIndexInformer {
+		s := &source{ListerWatcherWithContext: cache.ToListerWatcherWithContext(lw),
+			unsupported: func() bool {
+				return false
+			}}
 		if u, ok := lw.(interface{ IsWatchListSemanticsUnSupported() bool }); ok {
 			s.unsupported = u.IsWatchListSemanticsUnSupported
 		}
@@ -277,14 +288,16 @@ func (s *source) Watch(metav1.ListOptions) (watch.Interface, error) { return nil
 
 func (s *source) IsWatchListSemanticsUnSupported() bool { return s.unsupported() }
 
-func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object,
+	error) {
 	if s.list != nil {
 		return s.list(ctx, o)
 	}
 	return s.ListerWatcherWithContext.ListWithContext(ctx, o)
 }
 
-func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface,
+	error) {
 	open := s.ListerWatcherWithContext.WatchWithContext
 	if s.watch != nil {
 		open = s.watch
@@ -321,4 +334,6 @@ func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 }
 
 // streams reports whether a watch is to begin with a streaming list.
-func streams(o metav1.ListOptions) bool { return o.SendInitialEvents != nil && *o.SendInitialEvents }
+func streams(o metav1.ListOptions) bool {
+	return o.SendInitialEvents != nil && *o.SendInitialEvents
+}

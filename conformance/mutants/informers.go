@@ -30,7 +30,8 @@ func informerMutant(name, mistake, clauses string, newInformer contract.NewInfor
 }
 
 // wrapped makes client-go's informer over handlers that wrap changes.
-func wrapped(wrap func(h cache.ResourceEventHandler) cache.ResourceEventHandler) contract.NewInformer {
+func wrapped(wrap func(
+	h cache.ResourceEventHandler) cache.ResourceEventHandler) contract.NewInformer {
 	return construct(func(i *informer) {
 		i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler { return wrap(h) }
 	})
@@ -39,15 +40,21 @@ func wrapped(wrap func(h cache.ResourceEventHandler) cache.ResourceEventHandler)
 // handlerMutants are those whose mistake is in what the store or the handlers get.
 func handlerMutants() []Mutant {
 	return []Mutant{
-		informerMutant("first event lost", "the first event of each watch is skipped", "INFORMER-1 INFORMER-29",
+		informerMutant("first event lost", "the first event of each watch is skipped",
+			"INFORMER-1 INFORMER-29",
 			constructOver(func(s *source) { s.pass = func(n int, _ watch.Event) bool { return n > 0 } })),
-		informerMutant("first deletion lost", "a deletion that comes first in a watch is skipped: it takes a broken watch to see it", "INFORMER-29",
+		informerMutant("first deletion lost",
+			"a deletion that comes first in a watch is skipped: it takes a broken watch to see it",
+			"INFORMER-29",
 			constructOver(func(s *source) {
 				s.pass = func(n int, e watch.Event) bool { return n > 0 || e.Type != watch.Deleted }
 			})),
-		informerMutant("index of first value", "an index keeps the value that an object had first", "INFORMER-2", indexOfFirstValue),
-		informerMutant("one index is lost", "of several indexers one is used", "INFORMER-2", onlyOneIndexer),
-		informerMutant("add after a gap", "an update that skips versions, as after a list, comes as an add", "INFORMER-3",
+		informerMutant("index of first value", "an index keeps the value that an object had first",
+			"INFORMER-2", indexOfFirstValue),
+		informerMutant("one index is lost", "of several indexers one is used", "INFORMER-2",
+			onlyOneIndexer),
+		informerMutant("add after a gap",
+			"an update that skips versions, as after a list, comes as an add", "INFORMER-3",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				return handler{ResourceEventHandler: h, update: func(old, obj any) {
 					if versionOf(obj) > versionOf(old)+1 {
@@ -57,7 +64,8 @@ func handlerMutants() []Mutant {
 					h.OnUpdate(old, obj)
 				}}
 			})),
-		informerMutant("last update lost", "updates within 10 ms of the one before are dropped, the last of them too", "INFORMER-4",
+		informerMutant("last update lost",
+			"updates within 10 ms of the one before are dropped, the last of them too", "INFORMER-4",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				var last time.Time
 				return handler{ResourceEventHandler: h, update: func(old, obj any) {
@@ -71,7 +79,8 @@ func handlerMutants() []Mutant {
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				return handler{ResourceEventHandler: h, update: func(_, obj any) { h.OnUpdate(obj, obj) }}
 			})),
-		informerMutant("all deletions tombstones", "OnDelete is given a tombstone for deletions that were watched", "INFORMER-6",
+		informerMutant("all deletions tombstones",
+			"OnDelete is given a tombstone for deletions that were watched", "INFORMER-6",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				return handler{ResourceEventHandler: h, delete: func(obj any) {
 					if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
@@ -80,7 +89,8 @@ func handlerMutants() []Mutant {
 					h.OnDelete(obj)
 				}}
 			})),
-		informerMutant("tombstone as object", "a deletion that was missed comes as if it had been watched", "INFORMER-7",
+		informerMutant("tombstone as object",
+			"a deletion that was missed comes as if it had been watched", "INFORMER-7",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				return handler{ResourceEventHandler: h, delete: func(obj any) {
 					if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
@@ -89,7 +99,8 @@ func handlerMutants() []Mutant {
 					h.OnDelete(obj)
 				}}
 			})),
-		informerMutant("missed deletion untold", "a deletion that only a list shows is told to nobody", "INFORMER-7 INFORMER-4 INFORMER-29",
+		informerMutant("missed deletion untold", "a deletion that only a list shows is told to nobody",
+			"INFORMER-7 INFORMER-4 INFORMER-29",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				return handler{ResourceEventHandler: h, delete: func(obj any) {
 					if _, ok := obj.(cache.DeletedFinalStateUnknown); !ok {
@@ -101,13 +112,18 @@ func handlerMutants() []Mutant {
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				return handler{ResourceEventHandler: h, add: func(obj any, _ bool) { h.OnAdd(obj, false) }}
 			})),
-		informerMutant("late never initial", "a handler that is added later is told of no initial list", "INFORMER-8",
+		informerMutant("late never initial", "a handler that is added later is told of no initial list",
+			"INFORMER-8",
 			construct(func(i *informer) {
 				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
-					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) { h.OnAdd(obj, initial && !running) }}
+					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
+						h.OnAdd(obj, initial && !running)
+					}}
 				}
 			})),
-		informerMutant("initial while busy", "an add that comes while a handler is busy with its initial list counts as of the list", "INFORMER-8",
+		informerMutant("initial while busy",
+			"an add that comes while a handler is busy with its initial list counts as of the list",
+			"INFORMER-8",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				var busy bool // with its initial list
 				var returned time.Time
@@ -119,7 +135,9 @@ func handlerMutants() []Mutant {
 					busy = initial && returned.After(called)
 				}}
 			})),
-		informerMutant("deletion as it was known", "OnDelete is given the object that the handler was given last, not the one that the deletion brings", "INFORMER-6 INFORMER-29",
+		informerMutant("deletion as it was known",
+			"OnDelete is given the object that the handler was given last, not the one that the deletion "+
+				"brings", "INFORMER-6 INFORMER-29",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				known := map[string]any{}
 				know := func(obj any) any {
@@ -139,8 +157,11 @@ func handlerMutants() []Mutant {
 					},
 				}
 			})),
-		informerMutant("tombstone before the store", "a deletion that only a list shows is told before the store is changed", "INFORMER-22", tombstoneFirst),
-		informerMutant("added meanwhile", "what is added to the store while a handler is being added is told to all others", "INFORMER-13",
+		informerMutant("tombstone before the store",
+			"a deletion that only a list shows is told before the store is changed", "INFORMER-22",
+			tombstoneFirst),
+		informerMutant("added meanwhile",
+			"what is added to the store while a handler is being added is told to all others", "INFORMER-13",
 			construct(func(i *informer) {
 				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
 					if !running {
@@ -158,7 +179,8 @@ func handlerMutants() []Mutant {
 					}}
 				}
 			})).real("https://github.com/ovn-kubernetes/ovn-kubernetes/issues/", "1043"),
-		informerMutant("late without adds", "a handler that is added later hears of changes only", "INFORMER-13 INFORMER-29",
+		informerMutant("late without adds", "a handler that is added later hears of changes only",
+			"INFORMER-13 INFORMER-29",
 			construct(func(i *informer) {
 				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
 					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
@@ -180,7 +202,9 @@ func handlerMutants() []Mutant {
 					dead = false
 				})
 			})),
-		informerMutant("one at a time", "handlers are called one after the other, so that one which does not return holds all up", "INFORMER-18",
+		informerMutant("one at a time",
+			"handlers are called one after the other, so that one which does not return holds all up",
+			"INFORMER-18",
 			construct(func(i *informer) {
 				turn := make(chan struct{}, 1)
 				i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler {
@@ -191,18 +215,24 @@ func handlerMutants() []Mutant {
 					})
 				}
 			})),
-		informerMutant("goroutine per call", "each call of a handler is made by a goroutine of its own", "INFORMER-26",
+		informerMutant("goroutine per call", "each call of a handler is made by a goroutine of its own",
+			"INFORMER-26",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				return around(h, func(f func()) { go f() })
 			})),
 		informerMutant("type unchecked", "watch events of any type are taken in", "INFORMER-28",
-			func(lw cache.ListerWatcher, _ runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+			func(lw cache.ListerWatcher, _ runtime.Object, resync time.Duration,
+				indexers contract.Indexers) cache.SharedIndexInformer {
 				return cache.NewSharedIndexInformer(lw, nil, resync, indexers)
 			}),
-		informerMutant("store read late", "readers are given a copy of the store that is renewed once a second", "INFORMER-22",
+		informerMutant("store read late",
+			"readers are given a copy of the store that is renewed once a second", "INFORMER-22",
 			construct(func(i *informer) { i.store = &lateStore{Store: i.SharedIndexInformer.GetStore()} })),
-		informerMutant("transform of handlers", "the transform is applied for the handlers, and not to what the store holds", "INFORMER-16", transformOfHandlers),
-		informerMutant("transformed twice", "the transform is applied on the way in and once more", "INFORMER-31", transformedTwice),
+		informerMutant("transform of handlers",
+			"the transform is applied for the handlers, and not to what the store holds", "INFORMER-16",
+			transformOfHandlers),
+		informerMutant("transformed twice", "the transform is applied on the way in and once more",
+			"INFORMER-31", transformedTwice),
 	}
 }
 
@@ -219,7 +249,8 @@ func versionOf(obj any) int {
 }
 
 // onlyOneIndexer gives client-go's informer the last of the indexers by name.
-func onlyOneIndexer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func onlyOneIndexer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	if len(indexers) > 1 {
 		name := slices.Max(slices.Collect(maps.Keys(indexers)))
 		indexers = contract.Indexers{name: indexers[name]}
@@ -228,7 +259,8 @@ func onlyOneIndexer(lw cache.ListerWatcher, example runtime.Object, resync time.
 }
 
 // indexOfFirstValue gives client-go's informer index functions that remember.
-func indexOfFirstValue(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func indexOfFirstValue(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	remembering := contract.Indexers{}
 	for name, f := range indexers {
 		first := map[string][]string{} // under the store's lock, where index functions run
@@ -249,7 +281,8 @@ func indexOfFirstValue(lw cache.ListerWatcher, example runtime.Object, resync ti
 }
 
 // transformOfHandlers keeps the transform from the store.
-func transformOfHandlers(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func transformOfHandlers(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	transform := func(obj any) (any, error) { return obj, nil }
 	apply := func(obj any) any {
 		obj, _ = transform(obj)
@@ -274,7 +307,8 @@ func transformOfHandlers(lw cache.ListerWatcher, example runtime.Object, resync 
 }
 
 // tombstoneFirst has a store that still holds what a tombstone is being told of.
-func tombstoneFirst(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func tombstoneFirst(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	return construct(func(i *informer) {
 		s := &holdingStore{Store: i.SharedIndexInformer.GetStore()}
 		i.store = s
@@ -303,17 +337,21 @@ func (s *holdingStore) GetByKey(key string) (item any, exists bool, err error) {
 }
 
 // transformedTwice knows no streaming lists, whose objects client-go transforms twice anyway.
-func transformedTwice(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
-	listing := constructOver(func(s *source) { s.unsupported = func() bool { return true } })(lw, example, resync, indexers)
-	return &informer{SharedIndexInformer: listing, setTransform: func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
-		return set(func(obj any) (any, error) {
-			obj, err := f(obj)
-			if err != nil {
-				return nil, err
-			}
-			return f(obj)
-		})
-	}}
+func transformedTwice(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
+	listing := constructOver(func(s *source) {
+		s.unsupported = func() bool { return true }
+	})(lw, example, resync, indexers)
+	return &informer{SharedIndexInformer: listing,
+		setTransform: func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
+			return set(func(obj any) (any, error) {
+				obj, err := f(obj)
+				if err != nil {
+					return nil, err
+				}
+				return f(obj)
+			})
+		}}
 }
 
 // lateStore answers GetByKey from a copy.
@@ -343,7 +381,8 @@ func (s *lateStore) GetByKey(key string) (item any, exists bool, err error) {
 }
 
 // syncedEarly says that it has synced as soon as the source has answered.
-func syncedEarly(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func syncedEarly(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	early := &answer{make(chan struct{})}
 	var once atomic.Bool
 	over := constructOver(func(s *source) {
@@ -360,7 +399,8 @@ func syncedEarly(lw cache.ListerWatcher, example runtime.Object, resync time.Dur
 }
 
 // syncedWhenAsked is syncedEarly in the method alone.
-func syncedWhenAsked(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func syncedWhenAsked(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	i := syncedEarly(lw, example, resync, indexers).(*informer)
 	early := i.synced
 	i.synced, i.hasSynced = nil, func() bool { return cache.IsDone(early) }

@@ -17,37 +17,53 @@ import (
 
 // lifeMutants are those whose mistake is in how the informer starts, answers and stops.
 func lifeMutants() []Mutant {
-	blind := informerMutant("blind detector", "the mutation detector compares an object with itself", "INFORMER-30", cache.NewSharedIndexInformer)
-	blind.MutationDetecting = func(func(message string)) contract.NewInformer { return cache.NewSharedIndexInformer }
+	blind := informerMutant("blind detector", "the mutation detector compares an object with itself",
+		"INFORMER-30", cache.NewSharedIndexInformer)
+	blind.MutationDetecting = func(func(message string)) contract.NewInformer {
+		return cache.NewSharedIndexInformer
+	}
 	return []Mutant{
 		blind,
-		informerMutant("synced with the answer", "HasSynced is true when the list has come, before it is in the store", "INFORMER-9", syncedEarly),
-		informerMutant("synced at the start", "HasSynced is true from the start", "INFORMER-9", construct(func(i *informer) {
-			i.synced = &answer{make(chan struct{})}
-			close(i.synced.done)
-		})),
-		informerMutant("synced when asked early", "HasSynced, though not its checker, is true when the list has come", "INFORMER-9", syncedWhenAsked),
-		informerMutant("handler synced with informer", "a registration has synced when its informer has, whatever its handler was told", "INFORMER-10 INFORMER-36",
+		informerMutant("synced with the answer",
+			"HasSynced is true when the list has come, before it is in the store", "INFORMER-9",
+			syncedEarly),
+		informerMutant("synced at the start", "HasSynced is true from the start", "INFORMER-9",
+			construct(func(i *informer) {
+				i.synced = &answer{make(chan struct{})}
+				close(i.synced.done)
+			})),
+		informerMutant("synced when asked early",
+			"HasSynced, though not its checker, is true when the list has come", "INFORMER-9",
+			syncedWhenAsked),
+		informerMutant("handler synced with informer",
+			"a registration has synced when its informer has, whatever its handler was told",
+			"INFORMER-10 INFORMER-36",
 			construct(func(i *informer) { i.handleSynced = true })),
-		informerMutant("period doubled", "the next resync is counted from the one after the last", "INFORMER-11", construct(func(i *informer) {
-			i.period = func(d *time.Duration) *time.Duration {
-				if d == nil {
-					return nil
+		informerMutant("period doubled", "the next resync is counted from the one after the last",
+			"INFORMER-11", construct(func(i *informer) {
+				i.period = func(d *time.Duration) *time.Duration {
+					if d == nil {
+						return nil
+					}
+					twice := 2 * *d
+					return &twice
 				}
-				twice := 2 * *d
-				return &twice
-			}
-		})),
-		informerMutant("period forgotten", "AddEventHandlerWithResyncPeriod takes the informer's period", "INFORMER-11",
+			})),
+		informerMutant("period forgotten", "AddEventHandlerWithResyncPeriod takes the informer's period",
+			"INFORMER-11",
 			construct(func(i *informer) { i.plainPeriod = true })),
-		informerMutant("resync for all", "a resync that is due for one handler is told to all", "INFORMER-12", construct(func(i *informer) {
-			i.period = func(*time.Duration) *time.Duration { return nil }
-		})),
-		informerMutant("removed handler stays", "RemoveEventHandler forgets the registration and not the handler", "INFORMER-14 INFORMER-29",
+		informerMutant("resync for all", "a resync that is due for one handler is told to all",
+			"INFORMER-12", construct(func(i *informer) {
+				i.period = func(*time.Duration) *time.Duration { return nil }
+			})),
+		informerMutant("removed handler stays",
+			"RemoveEventHandler forgets the registration and not the handler", "INFORMER-14 INFORMER-29",
 			construct(func(i *informer) { i.kept = true })),
-		informerMutant("shut down while it runs", "ShutDownEventHandler does not wait for the handler", "INFORMER-14",
+		informerMutant("shut down while it runs", "ShutDownEventHandler does not wait for the handler",
+			"INFORMER-14",
 			construct(func(i *informer) { i.hasty = true })),
-		informerMutant("index of what comes", "an index that is added to a filled store has only what is written from then on", "INFORMER-15",
+		informerMutant("index of what comes",
+			"an index that is added to a filled store has only what is written from then on", "INFORMER-15",
 			construct(func(i *informer) {
 				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
 					var ready atomic.Bool
@@ -71,14 +87,16 @@ func lifeMutants() []Mutant {
 					return nil
 				}
 			})),
-		informerMutant("transform at any time", "SetTransform says nothing when it comes too late", "INFORMER-16",
+		informerMutant("transform at any time", "SetTransform says nothing when it comes too late",
+			"INFORMER-16",
 			construct(func(i *informer) {
 				i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
 					_ = set(f)
 					return nil
 				}
 			})),
-		informerMutant("version of the first list", "LastSyncResourceVersion is not moved on by events", "INFORMER-19",
+		informerMutant("version of the first list", "LastSyncResourceVersion is not moved on by events",
+			"INFORMER-19",
 			construct(func(i *informer) {
 				var first string
 				i.lastVersion = func(version string) string {
@@ -90,11 +108,15 @@ func lifeMutants() []Mutant {
 			})),
 		informerMutant("never stopped", "IsStopped answers for a stop that nobody notes", "INFORMER-20",
 			construct(func(i *informer) { i.stopped = func() bool { return false } })),
-		informerMutant("handler after the end", "a handler is taken when the informer has stopped, and hears nothing", "INFORMER-20",
+		informerMutant("handler after the end",
+			"a handler is taken when the informer has stopped, and hears nothing", "INFORMER-20",
 			construct(func(i *informer) {
-				i.refused = func() (cache.ResourceEventHandlerRegistration, error) { return registration{informer: i}, nil }
+				i.refused = func() (cache.ResourceEventHandlerRegistration, error) {
+					return registration{informer: i}, nil
+				}
 			})),
-		informerMutant("stopped in other words", "what a stopped informer refuses is refused in words of its own", "INFORMER-34",
+		informerMutant("stopped in other words",
+			"what a stopped informer refuses is refused in words of its own", "INFORMER-34",
 			construct(func(i *informer) {
 				i.refused = func() (cache.ResourceEventHandlerRegistration, error) { return nil, errOver }
 				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
@@ -104,7 +126,8 @@ func lifeMutants() []Mutant {
 					return nil
 				}
 			})),
-		informerMutant("started in other words", "what a started informer refuses is refused in words of its own", "INFORMER-35",
+		informerMutant("started in other words",
+			"what a started informer refuses is refused in words of its own", "INFORMER-35",
 			construct(func(i *informer) {
 				i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
 					if set(f) != nil {
@@ -115,7 +138,8 @@ func lifeMutants() []Mutant {
 			})),
 		informerMutant("errors unheard", "the watch error handler is never called", "INFORMER-21",
 			construct(func(i *informer) { i.deaf = true })),
-		informerMutant("refused watches unheard", "a watch that the server refuses is tried again without a word", "INFORMER-21",
+		informerMutant("refused watches unheard",
+			"a watch that the server refuses is tried again without a word", "INFORMER-21",
 			constructOver(func(s *source) {
 				s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 					w, err := s.ListerWatcherWithContext.WatchWithContext(ctx, o)
@@ -125,7 +149,8 @@ func lifeMutants() []Mutant {
 					return w, err
 				}
 			})),
-		informerMutant("errors told once", "the watch error handler hears of an error once, however often it comes again", "INFORMER-21",
+		informerMutant("errors told once",
+			"the watch error handler hears of an error once, however often it comes again", "INFORMER-21",
 			construct(func(i *informer) {
 				i.watchErrors = func(h cache.WatchErrorHandlerWithContext) cache.WatchErrorHandlerWithContext {
 					last := ""
@@ -137,7 +162,8 @@ func lifeMutants() []Mutant {
 					}
 				}
 			})),
-		informerMutant("run after the end", "Run of an informer that was stopped waits for its context", "INFORMER-25",
+		informerMutant("run after the end", "Run of an informer that was stopped waits for its context",
+			"INFORMER-25",
 			construct(func(i *informer) {
 				i.run = func(ctx context.Context, run func(context.Context)) {
 					if i.SharedIndexInformer.IsStopped() {
@@ -147,7 +173,8 @@ func lifeMutants() []Mutant {
 					run(ctx)
 				}
 			})),
-		informerMutant("goroutine per handler", "each handler has a goroutine that does not end with the informer", "INFORMER-23",
+		informerMutant("goroutine per handler",
+			"each handler has a goroutine that does not end with the informer", "INFORMER-23",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				calls, done := make(chan func()), make(chan struct{})
 				go func() {
@@ -161,7 +188,8 @@ func lifeMutants() []Mutant {
 					<-done
 				})
 			})),
-		informerMutant("returns at once", "Run returns when it is told to stop, not when all has stopped", "INFORMER-24",
+		informerMutant("returns at once", "Run returns when it is told to stop, not when all has stopped",
+			"INFORMER-24",
 			construct(func(i *informer) {
 				i.run = func(ctx context.Context, run func(context.Context)) {
 					go run(ctx)
@@ -175,7 +203,8 @@ func lifeMutants() []Mutant {
 					<-ctx.Done()
 				}
 			})),
-		informerMutant("one pause for all", "a list that fails is tried again every 6 s, however long it fails", "INFORMER-27",
+		informerMutant("one pause for all",
+			"a list that fails is tried again every 6 s, however long it fails", "INFORMER-27",
 			constructOver(func(s *source) {
 				s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 					for {
@@ -190,7 +219,8 @@ func lifeMutants() []Mutant {
 					}
 				}
 			})),
-		informerMutant("no back-off", "a list that fails is tried again at once, many times", "INFORMER-27",
+		informerMutant("no back-off", "a list that fails is tried again at once, many times",
+			"INFORMER-27",
 			constructOver(func(s *source) {
 				s.list = func(ctx context.Context, o metav1.ListOptions) (list runtime.Object, err error) {
 					for range 20 {

@@ -22,7 +22,8 @@ import (
 // made of its answers.
 func serverMutants() []Mutant {
 	return []Mutant{
-		informerMutant("list at any version", "a list after the first takes any version that a server has at hand", "INFORMER-5 INFORMER-29",
+		informerMutant("list at any version",
+			"a list after the first takes any version that a server has at hand", "INFORMER-5 INFORMER-29",
 			constructOver(func(s *source) {
 				s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 					if o.Continue == "" {
@@ -31,7 +32,8 @@ func serverMutants() []Mutant {
 					return s.ListerWatcherWithContext.ListWithContext(ctx, o)
 				}
 			})).real(inKubernetes, "59848"),
-		informerMutant("list at the version that is known", "a list after the first asks for exactly the version that the informer knows", "INFORMER-33",
+		informerMutant("list at the version that is known",
+			"a list after the first asks for exactly the version that the informer knows", "INFORMER-33",
 			constructOver(func(s *source) {
 				s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 					if o.ResourceVersion != "" && o.ResourceVersion != "0" {
@@ -40,18 +42,31 @@ func serverMutants() []Mutant {
 					return s.ListerWatcherWithContext.ListWithContext(ctx, o)
 				}
 			})),
-		informerMutant("list in pages at the version that is known", "as client-go: a relist in pages asks for exactly the version that the informer knows", "INFORMER-33",
+		informerMutant("list in pages at the version that is known",
+			"as client-go: a relist in pages asks for exactly the version that the informer knows",
+			"INFORMER-33",
 			cache.NewSharedIndexInformer).real(inKubernetes, "133810"),
-		informerMutant("watch from now", "a watch that follows a list begins at the source's newest version, not at the list's", "INFORMER-1", watchFromNow),
-		informerMutant("page kept", "when the token of a list expires, what its first pages held stays in", "INFORMER-1",
+		informerMutant("watch from now",
+			"a watch that follows a list begins at the source's newest version, not at the list's",
+			"INFORMER-1", watchFromNow),
+		informerMutant("page kept", "when the token of a list expires, what its first pages held "+
+			"stays in", "INFORMER-1",
 			afterExpiry(keepPages)),
-		informerMutant("version of the first page", "when the token of a list expires, the next one is given the version of the first", "INFORMER-5",
-			afterExpiry(func(pages, again *internalversion.List) { again.ResourceVersion = pages.ResourceVersion })),
-		informerMutant("torn stream", "a streaming list that ends before its bookmark counts as whole", "INFORMER-7 INFORMER-9 INFORMER-29", overWatches(tornStream)),
+		informerMutant("version of the first page",
+			"when the token of a list expires, the next one is given the version of the first", "INFORMER-5",
+			afterExpiry(func(pages, again *internalversion.List) {
+				again.ResourceVersion = pages.ResourceVersion
+			})),
+		informerMutant("torn stream", "a streaming list that ends before its bookmark counts as whole",
+			"INFORMER-7 INFORMER-9 INFORMER-29", overWatches(tornStream)),
 		informerMutant("bookmarks passed over", "bookmarks do not move the version on", "INFORMER-19",
-			constructOver(func(s *source) { s.pass = func(_ int, e watch.Event) bool { return e.Type != watch.Bookmark } })),
-		informerMutant("spec as it was", "an update that is watched leaves the spec as it was", "INFORMER-1", specAsItWas),
-		informerMutant("watches without back-off", "a watch that is refused is tried again at once, many times", "INFORMER-27",
+			constructOver(func(s *source) {
+				s.pass = func(_ int, e watch.Event) bool { return e.Type != watch.Bookmark }
+			})),
+		informerMutant("spec as it was", "an update that is watched leaves the spec as it was",
+			"INFORMER-1", specAsItWas),
+		informerMutant("watches without back-off",
+			"a watch that is refused is tried again at once, many times", "INFORMER-27",
 			constructOver(func(s *source) {
 				s.watch = func(ctx context.Context, o metav1.ListOptions) (w watch.Interface, err error) {
 					for range 20 {
@@ -62,13 +77,17 @@ func serverMutants() []Mutant {
 					return w, err
 				}
 			})),
-		informerMutant("watch after watch", "a watch that ends at once is begun again at once", "INFORMER-27",
+		informerMutant("watch after watch", "a watch that ends at once is begun again at once",
+			"INFORMER-27",
 			constructOver(func(s *source) {
 				s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-					return watchAfterWatch(ctx, o, func() (watch.Interface, error) { return s.ListerWatcherWithContext.WatchWithContext(ctx, o) })
+					return watchAfterWatch(ctx, o, func() (watch.Interface, error) {
+						return s.ListerWatcherWithContext.WatchWithContext(ctx, o)
+					})
 				}
 			})),
-		informerMutant("watch after an error", "a watch is not stopped when an error event has come", "INFORMER-32",
+		informerMutant("watch after an error", "a watch is not stopped when an error event has come",
+			"INFORMER-32",
 			withoutEnd(leftOpen)).real(inKubernetes, "6488"),
 		informerMutant("watch of the end", "the watch is not stopped when the informer is", "INFORMER-32",
 			withoutEnd(func(ctx context.Context, _ metav1.ListOptions, w watch.Interface) watch.Interface {
@@ -81,7 +100,8 @@ func serverMutants() []Mutant {
 					}
 				})
 			})),
-		informerMutant("resync left", "the goroutine of the resyncs does not end with its watch", "INFORMER-23",
+		informerMutant("resync left", "the goroutine of the resyncs does not end with its watch",
+			"INFORMER-23",
 			construct(func(i *informer) {
 				i.run = func(ctx context.Context, run func(context.Context)) {
 					go func() {
@@ -92,7 +112,9 @@ func serverMutants() []Mutant {
 					run(ctx)
 				}
 			})).real(inKubernetes, "35015"),
-		informerMutant("waits for a watch", "a goroutine that waits until watches are answered again does not hear of the end", "INFORMER-23 INFORMER-29",
+		informerMutant("waits for a watch",
+			"a goroutine that waits until watches are answered again does not hear of the end",
+			"INFORMER-23 INFORMER-29",
 			constructOver(func(s *source) {
 				answered := make(chan struct{}) // of the Reflector's goroutine
 				s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
@@ -158,7 +180,8 @@ func keyOf(obj runtime.Object) string {
 }
 
 // watchFromNow asks for the newest version before the watch that follows a list.
-func watchFromNow(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func watchFromNow(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	return constructOver(func(s *source) {
 		listed := false
 		list := s.ListerWatcherWithContext.ListWithContext
@@ -271,7 +294,8 @@ func tornStream(_ context.Context, o metav1.ListOptions, w watch.Interface) watc
 }
 
 // specAsItWas gives each update the spec that the store has.
-func specAsItWas(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func specAsItWas(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	var i cache.SharedIndexInformer
 	i = overWatches(func(_ context.Context, _ metav1.ListOptions, w watch.Interface) watch.Interface {
 		return through(func() (watch.Event, bool) {
@@ -290,7 +314,8 @@ func specAsItWas(lw cache.ListerWatcher, example runtime.Object, resync time.Dur
 }
 
 // watchAfterWatch begins a watch again that ended without an event.
-func watchAfterWatch(ctx context.Context, o metav1.ListOptions, open func() (watch.Interface, error)) (watch.Interface, error) {
+func watchAfterWatch(ctx context.Context, o metav1.ListOptions,
+	open func() (watch.Interface, error)) (watch.Interface, error) {
 	w, err := open()
 	if err != nil || streams(o) {
 		return w, err

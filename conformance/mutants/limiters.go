@@ -98,7 +98,8 @@ func Limiters() []Mutant {
 		}
 		return m
 	}
-	powerOfTwo := of("power of two in client-go", "2^63 as a float is not more than the largest int64 as a float, and overflows", "LIMIT-1", nil).
+	powerOfTwo := of("power of two in client-go",
+		"2^63 as a float is not more than the largest int64 as a float, and overflows", "LIMIT-1", nil).
 		real("https://github.com/kubernetes/client-go/blob/v0.37.2/util/workqueue/default_rate_limiters.go", "")
 	powerOfTwo.NewLimiter = func() contract.RateLimiter[string] {
 		return workqueue.NewTypedItemExponentialFailureRateLimiter[string](1, math.MaxInt64)
@@ -107,13 +108,15 @@ func Limiters() []Mutant {
 		of("delay overflows", "the delay doubles beyond 64 bits", "LIMIT-1", func(c *counter) {
 			c.delay = func(n int) time.Duration { return 5 * time.Millisecond << min(n, 42) }
 		}).real(inKubernetes, "31396"),
-		of("float that meets 2^63", "the largest delay is that of an unsigned number", "LIMIT-1", func(c *counter) {
-			c.delay = func(n int) time.Duration { return time.Duration(uint64(1) << min(n, 63)) }
-		}),
+		of("float that meets 2^63", "the largest delay is that of an unsigned number", "LIMIT-1",
+			func(c *counter) {
+				c.delay = func(n int) time.Duration { return time.Duration(uint64(1) << min(n, 63)) }
+			}),
 		powerOfTwo,
-		of("counts from one", "an item that never failed counts as failed once", "LIMIT-2", func(c *counter) {
-			c.count = func(n int) int { return n + 1 }
-		}),
+		of("counts from one", "an item that never failed counts as failed once", "LIMIT-2",
+			func(c *counter) {
+				c.count = func(n int) int { return n + 1 }
+			}),
 		of("stops counting", "the count ends at a thousand", "LIMIT-3", func(c *counter) {
 			c.count = func(n int) int { return min(n, 1000) }
 		}),
@@ -123,17 +126,26 @@ func Limiters() []Mutant {
 		of("forget halves", "Forget halves the count", "LIMIT-4", func(c *counter) {
 			c.forget = func(n int) int { return n / 2 }
 		}),
-		of("forget of unknown panics", "Forget insists that the item failed", "LIMIT-4", func(c *counter) { c.unknown = true }),
-		of("forget keeps the delay", "Forget clears the count, and not what the delay is computed from", "LIMIT-4", func(c *counter) {
-			c.resentful, c.delay = true, doubling
-		}),
-		of("the worst item slows all", "the delay is computed from the largest count", "LIMIT-5", func(c *counter) {
-			c.worst, c.delay = true, doubling
-		}),
+		of("forget of unknown panics", "Forget insists that the item failed", "LIMIT-4",
+			func(c *counter) {
+				c.unknown = true
+			}),
+		of("forget keeps the delay", "Forget clears the count, and not what the delay is computed from",
+			"LIMIT-4", func(c *counter) {
+				c.resentful, c.delay = true, doubling
+			}),
+		of("the worst item slows all", "the delay is computed from the largest count", "LIMIT-5",
+			func(c *counter) {
+				c.worst, c.delay = true, doubling
+			}),
 		of("items share a count", "all items have one count", "LIMIT-5", func(c *counter) {
 			c.key = func(string) string { return "all" }
 		}),
-		of("forget clears all", "Forget of one item forgets all", "LIMIT-5", func(c *counter) { c.forgetAll = true }),
-		of("loses counts", "the count is read and written under two locks", "LIMIT-6", func(c *counter) { c.racy = true }),
+		of("forget clears all", "Forget of one item forgets all", "LIMIT-5", func(c *counter) {
+			c.forgetAll = true
+		}),
+		of("loses counts", "the count is read and written under two locks", "LIMIT-6", func(c *counter) {
+			c.racy = true
+		}),
 	}
 }

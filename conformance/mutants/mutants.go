@@ -104,7 +104,9 @@ func (m Mutant) Check(opts ...suite.Option) error {
 		}
 		for _, clause := range brokenByClientGo {
 			if !slices.Contains(m.Clauses, clause) {
-				opts = append(slices.Clone(opts), informertest.Waive(clause, "client-go's informer, which the mutants are made of, does not keep it"))
+				opts = append(slices.Clone(opts),
+					informertest.Waive(clause,
+						"client-go's informer, which the mutants are made of, does not keep it"))
 			}
 		}
 		return informertest.Check(m.NewInformer, opts...)

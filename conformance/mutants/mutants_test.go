@@ -33,7 +33,9 @@ func TestEveryClauseHasAMutant(t *testing.T) {
 	t.Parallel()
 	all := All()
 	for _, clause := range contract.Clauses() {
-		if !slices.ContainsFunc(all, func(m Mutant) bool { return slices.Contains(m.Clauses, clause.ID) }) {
+		if !slices.ContainsFunc(all, func(m Mutant) bool {
+			return slices.Contains(m.Clauses, clause.ID)
+		}) {
 			t.Errorf("no mutant breaks %s", clause)
 		}
 	}
@@ -59,8 +61,10 @@ func TestTablesAreWhole(t *testing.T) {
 			t.Errorf("%s: %q is no link to where the mistake was made", m.ID(), m.Link)
 		}
 		constructors := map[contract.Component]bool{
-			contract.ComponentStore: m.NewStore != nil, contract.ComponentFIFO: m.NewFIFO != nil, contract.ComponentDelay: m.NewDelay != nil,
-			contract.ComponentQueue: m.NewQueue != nil, contract.ComponentLimiter: m.NewLimiter != nil, contract.ComponentInformer: m.NewInformer != nil,
+			contract.ComponentStore: m.NewStore != nil, contract.ComponentFIFO: m.NewFIFO != nil,
+			contract.ComponentDelay: m.NewDelay != nil,
+			contract.ComponentQueue: m.NewQueue != nil, contract.ComponentLimiter: m.NewLimiter != nil,
+			contract.ComponentInformer: m.NewInformer != nil,
 		}
 		for c, set := range constructors {
 			if set != (c == m.Component) {
@@ -89,10 +93,12 @@ func TestScoreNamesTheSurvivors(t *testing.T) {
 	nowhere := healthy()
 	nowhere.Component, nowhere.Clauses = "cache", []string{"LIMIT-2"}
 	rows := Score(Try(t.Context(), []Mutant{healthy(), half, Limiters()[0], nowhere}))
-	if len(rows) != 2 || rows[0].Caught != 1 || rows[0].Total != 3 || len(rows[0].Survivors) != 2 || rows[0].SlowestName != Limiters()[0].Name {
+	if len(rows) != 2 || rows[0].Caught != 1 || rows[0].Total != 3 || len(rows[0].Survivors) != 2 ||
+		rows[0].SlowestName != Limiters()[0].Name {
 		t.Fatalf("%+v; want one of three limiters caught, and a row for what has no suite", rows)
 	}
-	for i, want := range []string{"limiter/healthy: not caught by LIMIT-2, LIMIT-5 (none at all)", "not caught by LIMIT-1, though by LIMIT-2"} {
+	for i, want := range []string{"limiter/healthy: not caught by LIMIT-2, LIMIT-5 (none at all)",
+		"not caught by LIMIT-1, though by LIMIT-2"} {
 		if !strings.Contains(rows[0].Survivors[i], want) {
 			t.Errorf("%q does not say %q", rows[0].Survivors[i], want)
 		}

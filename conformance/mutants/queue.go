@@ -17,11 +17,13 @@ type okQueue = contract.RateLimitingQueue[string]
 // newQueue makes client-go's queue, with a limiter per item: the shared bucket of
 // the default one would hide the queue behind its ten adds a second.
 func newQueue(c clock.WithTicker) okQueue {
-	return workqueue.NewTypedRateLimitingQueueWithConfig(newItemLimiter(), workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})
+	return workqueue.NewTypedRateLimitingQueueWithConfig(newItemLimiter(),
+		workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})
 }
 
 func newItemLimiter() contract.RateLimiter[string] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond, 1000*time.Second)
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond,
+		1000*time.Second)
 }
 
 // brokenQueue is client-go's queue with some of its methods replaced.

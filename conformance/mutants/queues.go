@@ -15,7 +15,8 @@ import (
 
 // Queues returns the broken queues. The slice belongs to the caller.
 func Queues() []Mutant {
-	return slices.Concat(orderQueues(), shutDownQueues(), delayQueues(), rateQueues(), priorityQueues(), configuredQueues(), costlyQueues(), clientGoQueues())
+	return slices.Concat(orderQueues(), shutDownQueues(), delayQueues(), rateQueues(),
+		priorityQueues(), configuredQueues(), costlyQueues(), clientGoQueues())
 }
 
 // clientGoQueues is client-go's queue as it is: what it breaks.
@@ -26,166 +27,189 @@ func clientGoQueues() []Mutant {
 		return m
 	}
 	return []Mutant{
-		asItIs("done of a ready item queues it again", "Done does not ask whether the item is processed", "QUEUE-9").real(inKubernetes, "141079"),
-		asItIs("done wakes one drain", "Done signals one waiter where several wait for the end", "QUEUE-18").real(inKubernetes, "141079"),
-		asItIs("drain leaves the delaying goroutine", "ShutDownWithDrain does not stop the goroutine that holds what waits for its time", "QUEUE-20").
-			real("https://github.com/kubernetes/client-go/blob/v0.37.2/util/workqueue/delaying_queue.go", ""),
-		asItIs("a delayed item is kept", "the heap of waiting items does not clear the slot of an entry that left", "QUEUE-39").
-			real("https://github.com/kubernetes/client-go/blob/v0.37.2/util/workqueue/delaying_queue.go", ""),
+		asItIs("done of a ready item queues it again", "Done does not ask whether the item is processed",
+			"QUEUE-9").real(inKubernetes, "141079"),
+		asItIs("done wakes one drain", "Done signals one waiter where several wait for the end",
+			"QUEUE-18").real(inKubernetes, "141079"),
+		asItIs("drain leaves the delaying goroutine",
+			"ShutDownWithDrain does not stop the goroutine that holds what waits for its time", "QUEUE-20").
+			real("https://github.com/kubernetes/client-go/blob/v0.37.2/util/workqueue/delaying_queue.go",
+				""),
+		asItIs("a delayed item is kept",
+			"the heap of waiting items does not clear the slot of an entry that left", "QUEUE-39").
+			real("https://github.com/kubernetes/client-go/blob/v0.37.2/util/workqueue/delaying_queue.go",
+				""),
 	}
 }
 
 // orderQueues are wrong in who gets what, and when.
 func orderQueues() []Mutant {
 	return []Mutant{
-		queueOf("every Add is an item of its own", "an item is not compared with what is there", "QUEUE-1", func(b *brokenQueue, ok okQueue) {
-			var n atomic.Int64
-			b.add = func(item string) { ok.Add(item + "#" + strconv.FormatInt(n.Add(1), 10)) }
-			b.get = func() (string, bool) {
-				item, shutdown := ok.Get()
-				item, _, _ = strings.Cut(item, "#")
-				return item, shutdown
-			}
-		}),
-		queueOf("the zero item means the end", "Get after ShutDown takes the zero value for an empty queue's", "QUEUE-11", func(b *brokenQueue, ok okQueue) {
-			b.get = func() (string, bool) {
-				item, shutdown := ok.Get()
-				return item, shutdown || item == "" && ok.ShuttingDown()
-			}
-		}),
-		queueOf("the zero item is no item", "the zero value stands for an empty place", "QUEUE-21", func(b *brokenQueue, ok okQueue) {
-			b.add = func(item string) {
-				if item != "" {
-					ok.Add(item)
+		queueOf("every Add is an item of its own", "an item is not compared with what is there",
+			"QUEUE-1", func(b *brokenQueue, ok okQueue) {
+				var n atomic.Int64
+				b.add = func(item string) { ok.Add(item + "#" + strconv.FormatInt(n.Add(1), 10)) }
+				b.get = func() (string, bool) {
+					item, shutdown := ok.Get()
+					item, _, _ = strings.Cut(item, "#")
+					return item, shutdown
 				}
-			}
-		}),
-		queueOf("processed items are not remembered", "an item is forgotten as soon as a worker has it", "QUEUE-2", func(b *brokenQueue, ok okQueue) {
-			b.get = func() (string, bool) {
-				item, shutdown := ok.Get()
-				ok.Done(item)
-				return item, shutdown
-			}
-			b.done = func(string) {}
-		}),
-		queueOf("last in, first out", "Get takes from the end that Add appends to", "QUEUE-3", func(b *brokenQueue, ok okQueue) {
-			b.get = func() (string, bool) {
-				for n := ok.Len(); n > 1; n-- {
-					item, _ := ok.Get()
+			}),
+		queueOf("the zero item means the end",
+			"Get after ShutDown takes the zero value for an empty queue's", "QUEUE-11",
+			func(b *brokenQueue, ok okQueue) {
+				b.get = func() (string, bool) {
+					item, shutdown := ok.Get()
+					return item, shutdown || item == "" && ok.ShuttingDown()
+				}
+			}),
+		queueOf("the zero item is no item", "the zero value stands for an empty place", "QUEUE-21",
+			func(b *brokenQueue, ok okQueue) {
+				b.add = func(item string) {
+					if item != "" {
+						ok.Add(item)
+					}
+				}
+			}),
+		queueOf("processed items are not remembered", "an item is forgotten as soon as a worker has it",
+			"QUEUE-2", func(b *brokenQueue, ok okQueue) {
+				b.get = func() (string, bool) {
+					item, shutdown := ok.Get()
 					ok.Done(item)
+					return item, shutdown
+				}
+				b.done = func(string) {}
+			}),
+		queueOf("last in, first out", "Get takes from the end that Add appends to", "QUEUE-3",
+			func(b *brokenQueue, ok okQueue) {
+				b.get = func() (string, bool) {
+					for n := ok.Len(); n > 1; n-- {
+						item, _ := ok.Get()
+						ok.Done(item)
+						ok.Add(item)
+					}
+					return ok.Get()
+				}
+			}),
+		queueOf("added while processed goes first",
+			"an item that was added while it was processed is put before what waits", "QUEUE-4",
+			func(b *brokenQueue, ok okQueue) {
+				var with, again set
+				b.tracked(ok, &with)
+				b.add = func(item string) {
+					if with.has(item) {
+						again.put(item, true)
+						return
+					}
 					ok.Add(item)
 				}
-				return ok.Get()
-			}
-		}),
-		queueOf("added while processed goes first", "an item that was added while it was processed is put before what waits", "QUEUE-4", func(b *brokenQueue, ok okQueue) {
-			var with, again set
-			b.tracked(ok, &with)
-			b.add = func(item string) {
-				if with.has(item) {
-					again.put(item, true)
-					return
-				}
-				ok.Add(item)
-			}
-			b.done = func(item string) {
-				with.put(item, false)
-				ok.Done(item)
-				if !again.put(item, false) {
-					return
-				}
-				waiting := ok.Len()
-				ok.Add(item)
-				for range waiting { // to the end, behind the item
-					other, _ := ok.Get()
-					ok.Done(other)
-					ok.Add(other)
-				}
-			}
-		}),
-		queueOf("a Get that waits is not woken", "Add puts the item in and signals nobody", "QUEUE-5", func(b *brokenQueue, ok okQueue) {
-			b.get = func() (string, bool) {
-				if ok.Len() == 0 {
-					select {}
-				}
-				return ok.Get()
-			}
-		}),
-		queueOf("one wake-up for many", "Add wakes a worker only where nothing was ready, and the worker does not wake the next", "QUEUE-5", func(b *brokenQueue, ok okQueue) {
-			token, over := make(chan struct{}, 1), make(chan struct{})
-			b.add = func(item string) {
-				first := ok.Len() == 0
-				ok.Add(item)
-				if first {
-					select {
-					case token <- struct{}{}:
-					default:
+				b.done = func(item string) {
+					with.put(item, false)
+					ok.Done(item)
+					if !again.put(item, false) {
+						return
+					}
+					waiting := ok.Len()
+					ok.Add(item)
+					for range waiting { // to the end, behind the item
+						other, _ := ok.Get()
+						ok.Done(other)
+						ok.Add(other)
 					}
 				}
-			}
-			b.get = func() (string, bool) {
-				for ok.Len() == 0 && !ok.ShuttingDown() {
-					select {
-					case <-token:
-					case <-over:
+			}),
+		queueOf("a Get that waits is not woken", "Add puts the item in and signals nobody", "QUEUE-5",
+			func(b *brokenQueue, ok okQueue) {
+				b.get = func() (string, bool) {
+					if ok.Len() == 0 {
+						select {}
+					}
+					return ok.Get()
+				}
+			}),
+		queueOf("one wake-up for many",
+			"Add wakes a worker only where nothing was ready, and the worker does not wake the next",
+			"QUEUE-5", func(b *brokenQueue, ok okQueue) {
+				token, over := make(chan struct{}, 1), make(chan struct{})
+				b.add = func(item string) {
+					first := ok.Len() == 0
+					ok.Add(item)
+					if first {
+						select {
+						case token <- struct{}{}:
+						default:
+						}
 					}
 				}
-				return ok.Get()
-			}
-			b.shutDown = sync.OnceFunc(func() { ok.ShutDown(); close(over) })
-		}),
-		queueOf("Get does not wait", "Get of an empty queue returns the zero item", "QUEUE-5", func(b *brokenQueue, ok okQueue) {
-			b.get = func() (string, bool) {
-				if ok.Len() == 0 {
-					return "", false
+				b.get = func() (string, bool) {
+					for ok.Len() == 0 && !ok.ShuttingDown() {
+						select {
+						case <-token:
+						case <-over:
+						}
+					}
+					return ok.Get()
 				}
-				return ok.Get()
-			}
-		}),
-		queueOf("Len counts delayed items", "the depth includes what waits for its time", "QUEUE-6", func(b *brokenQueue, ok okQueue) {
-			var delayed atomic.Int64
-			b.addAfter = func(item string, d time.Duration) { delayed.Add(1); ok.AddAfter(item, d) }
-			b.length = func() int { return ok.Len() + int(delayed.Load()) }
-		}).real(inControllerRuntime, "3060"),
-		queueOf("Len counts what is processed again", "the depth includes an item that waits for its worker's Done", "QUEUE-7", func(b *brokenQueue, ok okQueue) {
-			var with, again set
-			b.tracked(ok, &with)
-			b.add = func(item string) {
-				if with.has(item) {
-					again.put(item, true)
+				b.shutDown = sync.OnceFunc(func() { ok.ShutDown(); close(over) })
+			}),
+		queueOf("Get does not wait", "Get of an empty queue returns the zero item", "QUEUE-5",
+			func(b *brokenQueue, ok okQueue) {
+				b.get = func() (string, bool) {
+					if ok.Len() == 0 {
+						return "", false
+					}
+					return ok.Get()
 				}
-				ok.Add(item)
-			}
-			b.done = func(item string) {
-				with.put(item, false)
-				again.put(item, false)
-				ok.Done(item)
-			}
-			b.length = func() int { return ok.Len() + again.len() }
-		}),
-		queueOf("Done of an unknown item panics", "Done insists that the item was handed out", "QUEUE-8", func(b *brokenQueue, ok okQueue) {
-			var with set
-			b.tracked(ok, &with)
-			b.done = func(item string) {
-				if !with.put(item, false) {
-					panic("done with " + item + ", which was not got")
-				}
-				ok.Done(item)
-			}
-		}),
-		queueOf("an Add while processed is lost", "an Add of an item that a worker has is dropped", "QUEUE-21", func(b *brokenQueue, ok okQueue) {
-			var with set
-			b.tracked(ok, &with)
-			b.add = func(item string) {
-				if !with.has(item) {
+			}),
+		queueOf("Len counts delayed items", "the depth includes what waits for its time", "QUEUE-6",
+			func(b *brokenQueue, ok okQueue) {
+				var delayed atomic.Int64
+				b.addAfter = func(item string, d time.Duration) { delayed.Add(1); ok.AddAfter(item, d) }
+				b.length = func() int { return ok.Len() + int(delayed.Load()) }
+			}).real(inControllerRuntime, "3060"),
+		queueOf("Len counts what is processed again",
+			"the depth includes an item that waits for its worker's Done", "QUEUE-7",
+			func(b *brokenQueue, ok okQueue) {
+				var with, again set
+				b.tracked(ok, &with)
+				b.add = func(item string) {
+					if with.has(item) {
+						again.put(item, true)
+					}
 					ok.Add(item)
 				}
-			}
-			b.done = func(item string) {
-				with.put(item, false)
-				ok.Done(item)
-			}
-		}),
+				b.done = func(item string) {
+					with.put(item, false)
+					again.put(item, false)
+					ok.Done(item)
+				}
+				b.length = func() int { return ok.Len() + again.len() }
+			}),
+		queueOf("Done of an unknown item panics", "Done insists that the item was handed out", "QUEUE-8",
+			func(b *brokenQueue, ok okQueue) {
+				var with set
+				b.tracked(ok, &with)
+				b.done = func(item string) {
+					if !with.put(item, false) {
+						panic("done with " + item + ", which was not got")
+					}
+					ok.Done(item)
+				}
+			}),
+		queueOf("an Add while processed is lost", "an Add of an item that a worker has is dropped",
+			"QUEUE-21", func(b *brokenQueue, ok okQueue) {
+				var with set
+				b.tracked(ok, &with)
+				b.add = func(item string) {
+					if !with.has(item) {
+						ok.Add(item)
+					}
+				}
+				b.done = func(item string) {
+					with.put(item, false)
+					ok.Done(item)
+				}
+			}),
 	}
 }
 
@@ -200,79 +224,95 @@ func shutDownQueues() []Mutant {
 		}
 	}
 	return []Mutant{
-		queueOf("Add after ShutDown is kept", "Add does not ask whether the queue is shut down", "QUEUE-10", func(b *brokenQueue, ok okQueue) {
-			late := make(chan string, 10)
-			b.add = func(item string) {
-				if ok.ShuttingDown() {
-					late <- item
-				}
-				ok.Add(item)
-			}
-			b.get = func() (string, bool) {
-				select {
-				case item := <-late:
-					return item, false
-				default:
-					return ok.Get()
-				}
-			}
-		}).real(inControllerRuntime, "3250"),
-		queueOf("ShutDown drops what is ready", "Get looks at the flag before it looks at what is ready", "QUEUE-11", nothingMore),
-		queueOf("ShutDown wakes nobody", "a Get that waits when ShutDown is called goes on waiting", "QUEUE-12", func(b *brokenQueue, ok okQueue) {
-			b.shutDown = func() {}
-		}).real(inControllerRuntime, "3239"),
-		queueOf("an item is handed to a worker that has left", "the lock is held until a worker takes the item, and ShutDown sends the workers away", "QUEUE-12", func(b *brokenQueue, ok okQueue) {
-			var mu sync.Mutex
-			wanted, handed, over := make(chan struct{}, 10_000), make(chan string), make(chan struct{})
-			go func() {
-				for range wanted {
-					item, shutdown := ok.Get()
-					if shutdown {
-						return
+		queueOf("Add after ShutDown is kept", "Add does not ask whether the queue is shut down",
+			"QUEUE-10", func(b *brokenQueue, ok okQueue) {
+				late := make(chan string, 10)
+				b.add = func(item string) {
+					if ok.ShuttingDown() {
+						late <- item
 					}
+					ok.Add(item)
+				}
+				b.get = func() (string, bool) {
+					select {
+					case item := <-late:
+						return item, false
+					default:
+						return ok.Get()
+					}
+				}
+			}).real(inControllerRuntime, "3250"),
+		queueOf("ShutDown drops what is ready", "Get looks at the flag before it looks at what is ready",
+			"QUEUE-11", nothingMore),
+		queueOf("ShutDown wakes nobody", "a Get that waits when ShutDown is called goes on waiting",
+			"QUEUE-12", func(b *brokenQueue, ok okQueue) {
+				b.shutDown = func() {}
+			}).real(inControllerRuntime, "3239"),
+		queueOf("an item is handed to a worker that has left",
+			"the lock is held until a worker takes the item, and ShutDown sends the workers away",
+			"QUEUE-12", func(b *brokenQueue, ok okQueue) {
+				var mu sync.Mutex
+				wanted, handed, over := make(chan struct{}, 10_000), make(chan string), make(chan struct{})
+				go func() {
+					for range wanted {
+						item, shutdown := ok.Get()
+						if shutdown {
+							return
+						}
+						mu.Lock()
+						handed <- item
+						mu.Unlock()
+					}
+				}()
+				b.add = func(item string) {
 					mu.Lock()
-					handed <- item
-					mu.Unlock()
+					defer mu.Unlock()
+					ok.Add(item)
 				}
-			}()
-			b.add = func(item string) {
-				mu.Lock()
-				defer mu.Unlock()
-				ok.Add(item)
-			}
-			b.get = func() (string, bool) {
-				wanted <- struct{}{}
-				select {
-				case item := <-handed:
-					return item, false
-				case <-over:
-					return "", true
+				b.get = func() (string, bool) {
+					wanted <- struct{}{}
+					select {
+					case item := <-handed:
+						return item, false
+					case <-over:
+						return "", true
+					}
 				}
-			}
-			b.shutDown = sync.OnceFunc(func() { close(over); ok.ShutDown() })
-		}).real(inControllerRuntime, "3540"),
-		queueOf("ShuttingDown is late", "ShuttingDown is false until what is ready is handed out", "QUEUE-13", func(b *brokenQueue, ok okQueue) {
-			b.shuttingDown = func() bool { return ok.ShuttingDown() && ok.Len() == 0 }
-		}),
-		queueOf("the second ShutDown panics", "ShutDown closes a channel each time", "QUEUE-14", func(b *brokenQueue, ok okQueue) {
-			done := make(chan struct{})
-			b.shutDown = func() { close(done); ok.ShutDown() }
-		}).real(inKubernetes, "77170"),
-		queueOf("drain does not wait", "ShutDownWithDrain is ShutDown", "QUEUE-15", func(b *brokenQueue, ok okQueue) { b.drain = ok.ShutDown }).
+				b.shutDown = sync.OnceFunc(func() { close(over); ok.ShutDown() })
+			}).real(inControllerRuntime, "3540"),
+		queueOf("ShuttingDown is late", "ShuttingDown is false until what is ready is handed out",
+			"QUEUE-13", func(b *brokenQueue, ok okQueue) {
+				b.shuttingDown = func() bool { return ok.ShuttingDown() && ok.Len() == 0 }
+			}),
+		queueOf("the second ShutDown panics", "ShutDown closes a channel each time", "QUEUE-14",
+			func(b *brokenQueue, ok okQueue) {
+				done := make(chan struct{})
+				b.shutDown = func() { close(done); ok.ShutDown() }
+			}).real(inKubernetes, "77170"),
+		queueOf("drain does not wait", "ShutDownWithDrain is ShutDown", "QUEUE-15",
+			func(b *brokenQueue, ok okQueue) {
+				b.drain = ok.ShutDown
+			}).
 			real(inKubernetes, "101928"),
-		queueOf("drain hands out nothing", "workers get nothing more once the queue drains", "QUEUE-16", nothingMore),
-		queueOf("ShutDown waits for the drain", "the one that comes first of ShutDown and ShutDownWithDrain is waited for by the other", "QUEUE-17", func(b *brokenQueue, ok okQueue) {
-			var once sync.Once
-			b.drain = func() { once.Do(ok.ShutDownWithDrain) }
-			b.shutDown = func() { once.Do(ok.ShutDown) }
-		}),
-		queueOf("a goroutine is left", "a goroutine that the constructor starts has no end", "QUEUE-19", func(*brokenQueue, okQueue) {
-			go func() { select {} }()
-		}),
-		queueOf("a goroutine ends with its timer", "each AddAfter has a timer and a goroutine, which nothing stops early", "QUEUE-19", func(b *brokenQueue, ok okQueue) {
-			b.addAfter = func(item string, d time.Duration) {
-				go func() { <-b.clock.After(d); ok.Add(item) }()
-			}
-		}).real(inKubernetes, "83895"),
+		queueOf("drain hands out nothing", "workers get nothing more once the queue drains", "QUEUE-16",
+			nothingMore),
+		queueOf("ShutDown waits for the drain",
+			"the one that comes first of ShutDown and ShutDownWithDrain is waited for by the other",
+			"QUEUE-17", func(b *brokenQueue, ok okQueue) {
+				var once sync.Once
+				b.drain = func() { once.Do(ok.ShutDownWithDrain) }
+				b.shutDown = func() { once.Do(ok.ShutDown) }
+			}),
+		queueOf("a goroutine is left", "a goroutine that the constructor starts has no end", "QUEUE-19",
+			func(*brokenQueue, okQueue) {
+				go func() { select {} }()
+			}),
+		queueOf("a goroutine ends with its timer",
+			"each AddAfter has a timer and a goroutine, which nothing stops early", "QUEUE-19",
+			func(b *brokenQueue, ok okQueue) {
+				b.addAfter = func(item string, d time.Duration) {
+					go func() { <-b.clock.After(d); ok.Add(item) }()
+				}
+			}).real(inKubernetes, "83895"),
 	}
 }

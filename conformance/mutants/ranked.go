@@ -19,12 +19,13 @@ import (
 // It looks at everything at every step. client-go's delaying queue tells it when an
 // item's time has come.
 type ranked struct {
-	merge      func(held, given int) int             // the priority of an item that is added again
-	earlier    func(held, given time.Time) time.Time // its time
-	reenter    func(it *rankedItem, raised bool)     // its place
-	next       func(ready []*rankedItem) int         // who comes by priority
-	sooner     func(a, b *rankedItem) int            // who of those that have come due becomes ready first
-	shown      func(priority int) int                // what GetWithPriority tells
+	merge   func(held, given int) int             // the priority of an item that is added again
+	earlier func(held, given time.Time) time.Time // its time
+	reenter func(it *rankedItem, raised bool)     // its place
+	next    func(ready []*rankedItem) int         // who comes by priority
+	// who of those that have come due becomes ready first
+	sooner     func(a, b *rankedItem) int
+	shown      func(priority int) int // what GetWithPriority tells
 	delay      func(item string, o contract.AddOptions) time.Duration
 	only       func(items []string) []string // of those that AddWithOpts is given
 	turn       int                           // every so many Gets go by age; 0: none
@@ -32,7 +33,8 @@ type ranked struct {
 	comesAgain bool                          // Add leaves the time that an item waits for
 	forgetful  bool                          // any time that comes is taken for the item's
 	early      bool                          // who comes next is settled when the one before goes
-	stale      bool                          // the priorities are compared before the lock is taken for good
+	// the priorities are compared before the lock is taken for good
+	stale bool
 
 	clock   clock.WithTicker
 	limiter contract.RateLimiter[string]
@@ -71,13 +73,15 @@ func newRanked(c clock.WithTicker) *ranked {
 			}
 			return held
 		},
-		shown:   func(priority int) int { return priority },
-		only:    func(items []string) []string { return items },
-		turn:    16,
-		clock:   c,
-		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond, 1000*time.Second),
-		later:   workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: c}),
-		held:    map[string]*rankedItem{},
+		shown: func(priority int) int { return priority },
+		only:  func(items []string) []string { return items },
+		turn:  16,
+		clock: c,
+		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond,
+			1000*time.Second),
+		later: workqueue.NewTypedDelayingQueueWithConfig(
+			workqueue.TypedDelayingQueueConfig[string]{Clock: c}),
+		held: map[string]*rankedItem{},
 	}
 	q.reenter = func(it *rankedItem, raised bool) {
 		if raised {

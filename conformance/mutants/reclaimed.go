@@ -11,7 +11,8 @@ import (
 )
 
 // reclaiming is a sound store. Each read announces itself. A writer empties a replaced
-// content when no read is open that began while that content was the newest. Its steps are fields so that a mutant can replace one.
+// content when no read is open that began while that content was the newest. Its steps are fields
+// so that a mutant can replace one.
 type reclaiming struct {
 	*snapshots
 	mu struct {
@@ -113,7 +114,8 @@ func (r *reclaiming) AddIndexers(ix contract.Indexers) error {
 
 func reclaimingStores() []Mutant {
 	m := mutant(contract.ComponentStore, "indexed content is new content",
-		"AddIndexers stamps the content that it indexes with its own time, so the reads that began before it no longer keep the content", "STORE-44")
+		"AddIndexers stamps the content that it indexes with its own time, so the reads that began "+
+			"before it no longer keep the content", "STORE-44")
 	m.NewStore = func(ix contract.Indexers) contract.Store {
 		r := newReclaiming(ix)
 		r.indexed = func() {

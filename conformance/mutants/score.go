@@ -103,12 +103,15 @@ func tryOnce(ctx context.Context, results []*Result, opts ...suite.Option) {
 
 func (r *Result) try(opts ...suite.Option) {
 	begin := time.Now()
-	err := r.Mutant.Check(append(slices.Clip(opts), suite.Only(r.Missed...), suite.WithCaseTimeout(caseTimeout), suite.WithObserver(func(res suite.Result) {
-		// A case that had to be given up says nothing of a mutant that does not hang.
-		if res.Outcome == suite.Fail && strings.Contains(res.Reason, suite.StillRunning) == r.Mutant.Hangs {
-			r.Said[res.Clause.ID] = res.Case + ": " + res.Reason
-		}
-	}))...)
+	err := r.Mutant.Check(
+		append(slices.Clip(opts), suite.Only(r.Missed...), suite.WithCaseTimeout(caseTimeout),
+			suite.WithObserver(func(res suite.Result) {
+				// A case that had to be given up says nothing of a mutant that does not hang.
+				if res.Outcome == suite.Fail &&
+					strings.Contains(res.Reason, suite.StillRunning) == r.Mutant.Hangs {
+					r.Said[res.Clause.ID] = res.Case + ": " + res.Reason
+				}
+			}))...)
 	r.Elapsed += time.Since(begin)
 	if _, failed := errors.AsType[*suite.Failure](err); err != nil && !failed {
 		r.Err = fmt.Errorf("%s: %w", r.Mutant.ID(), err)
@@ -130,7 +133,8 @@ type Row struct {
 
 // String is the row in words.
 func (r Row) String() string {
-	return fmt.Sprintf("%s: %d of %d caught, slowest %.1fs (%s)", r.Component, r.Caught, r.Total, r.Slowest.Seconds(), r.SlowestName)
+	return fmt.Sprintf("%s: %d of %d caught, slowest %.1fs (%s)", r.Component, r.Caught, r.Total,
+		r.Slowest.Seconds(), r.SlowestName)
 }
 
 // Score sums up results, a row per component in the order of their names in results.

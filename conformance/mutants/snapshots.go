@@ -290,7 +290,8 @@ func snapshotStores() []Mutant {
 		return m
 	}
 	return []Mutant{
-		on("optimistic copy", "a writer copies the content and publishes its copy without asking whether another did meanwhile", "STORE-36", func(s *snapshots) contract.Store {
+		on("optimistic copy", "a writer copies the content and publishes its copy without asking "+
+			"whether another did meanwhile", "STORE-36", func(s *snapshots) contract.Store {
 			s.write = func(change func(*content)) {
 				next := *s.newest()
 				change(&next)
@@ -298,41 +299,47 @@ func snapshotStores() []Mutant {
 			}
 			return s
 		}),
-		on("newer version of one chunk", "a reader of all chunks takes the last one from the newest content and not from its own", "STORE-7 STORE-9 STORE-35", func(s *snapshots) contract.Store {
-			s.objects = func() []keyed {
-				mine := s.newest()
-				var all []keyed
-				for i := range chunks - 1 {
-					all = append(all, mine.chunk(i)...)
-					runtime.Gosched() // so as not to hold the processor for all of a long list
+		on("newer version of one chunk",
+			"a reader of all chunks takes the last one from the newest content and not from its own",
+			"STORE-7 STORE-9 STORE-35", func(s *snapshots) contract.Store {
+				s.objects = func() []keyed {
+					mine := s.newest()
+					var all []keyed
+					for i := range chunks - 1 {
+						all = append(all, mine.chunk(i)...)
+						runtime.Gosched() // so as not to hold the processor for all of a long list
+					}
+					return append(all, s.newest().chunk(chunks-1)...)
 				}
-				return append(all, s.newest().chunk(chunks-1)...)
-			}
-			return s
-		}),
-		on("lists one write behind", "what lists look through is published before the write that publishes it", "STORE-4 STORE-35", func(s *snapshots) contract.Store {
-			var behind atomic.Pointer[content]
-			behind.Store(s.newest())
-			s.write = func(change func(*content)) {
-				s.writers.Lock()
-				defer s.writers.Unlock()
-				explore.Point("behind")
+				return s
+			}),
+		on("lists one write behind",
+			"what lists look through is published before the write that publishes it", "STORE-4 STORE-35",
+			func(s *snapshots) contract.Store {
+				var behind atomic.Pointer[content]
 				behind.Store(s.newest())
-				next := *s.newest()
-				change(&next)
-				s.publish(&next)
-			}
-			s.objects = func() []keyed {
-				explore.Point("behind")
-				return behind.Load().objects()
-			}
-			return s
-		}),
-		on("replace chunk by chunk", "each chunk of a Replace is published by itself", "STORE-7 STORE-29", func(s *snapshots) contract.Store {
-			return torn{s}
-		}),
-		on("indexers over a lost write", "AddIndexers publishes the content that it began with", "STORE-23", func(s *snapshots) contract.Store {
-			return lostByIndexers{s}
-		}),
+				s.write = func(change func(*content)) {
+					s.writers.Lock()
+					defer s.writers.Unlock()
+					explore.Point("behind")
+					behind.Store(s.newest())
+					next := *s.newest()
+					change(&next)
+					s.publish(&next)
+				}
+				s.objects = func() []keyed {
+					explore.Point("behind")
+					return behind.Load().objects()
+				}
+				return s
+			}),
+		on("replace chunk by chunk", "each chunk of a Replace is published by itself", "STORE-7 STORE-29",
+			func(s *snapshots) contract.Store {
+				return torn{s}
+			}),
+		on("indexers over a lost write", "AddIndexers publishes the content that it began with",
+			"STORE-23", func(s *snapshots) contract.Store {
+				return lostByIndexers{s}
+			}),
 	}
 }

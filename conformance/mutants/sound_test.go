@@ -40,18 +40,24 @@ func TestStoresStandOnSoundGround(t *testing.T) {
 		{"snapshots", func(ix contract.Indexers) contract.Store { return newSnapshots(ix) }, nil},
 		{"reclaiming", func(ix contract.Indexers) contract.Store { return newReclaiming(ix) }, nil},
 	} {
-		t.Run(s.name, func(t *testing.T) { storetest.Run(t, s.new, append(s.opts, suite.WithEffort(0.3))...) })
+		t.Run(s.name, func(t *testing.T) {
+			storetest.Run(t, s.new, append(s.opts, suite.WithEffort(0.3))...)
+		})
 	}
 }
 
 func TestFIFOsStandOnSoundGround(t *testing.T) {
 	for _, class := range contract.FIFOClasses() {
 		t.Run(string(class), func(t *testing.T) {
-			fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO { return newFIFO(cfg, class) }, fifotest.Class(class), suite.WithEffort(0.3))
+			fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO {
+				return newFIFO(cfg, class)
+			}, fifotest.Class(class), suite.WithEffort(0.3))
 		})
 	}
 	t.Run("readable", func(t *testing.T) {
-		fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO { return newReadable(cfg) }, suite.WithEffort(0.3))
+		fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO {
+			return newReadable(cfg)
+		}, suite.WithEffort(0.3))
 	})
 }
 
@@ -74,7 +80,8 @@ func TestQueuesStandOnSoundGround(t *testing.T) {
 
 func TestHeapsStandOnSoundGround(t *testing.T) {
 	t.Run("exact", func(t *testing.T) {
-		delaytest.Run(t, heapOf("unbroken", "none", "DELAY-1", func(*brokenHeap, *pointerheap.Heap) {}).NewDelay, suite.WithEffort(0.3))
+		delaytest.Run(t, heapOf("unbroken", "none", "DELAY-1",
+			func(*brokenHeap, *pointerheap.Heap) {}).NewDelay, suite.WithEffort(0.3))
 	})
 	t.Run("granular", func(t *testing.T) {
 		m := granularOf("unbroken", "none", "DELAY-1", func(*brokenHeap, *pointerheap.Heap) {})
@@ -82,14 +89,21 @@ func TestHeapsStandOnSoundGround(t *testing.T) {
 	})
 	t.Run("counting", func(t *testing.T) { // sound but for what they count
 		const long = "a flood in a sorted list takes a minute"
-		delaytest.Run(t, newSortedList, suite.WithEffort(0.1), suite.Waive("DELAY-13", long), suite.Waive("DELAY-14", long))
-		delaytest.Run(t, func() contract.DelayHeap[string] { return &slotWalker{Heap: pointerheap.New()} }, suite.WithEffort(0.1))
-		delaytest.Run(t, func() contract.DelayHeap[string] { return removable{pointerheap.New(), (*pointerheap.Heap).TakeOut} }, suite.WithEffort(0.3))
+		delaytest.Run(t, newSortedList, suite.WithEffort(0.1), suite.Waive("DELAY-13", long),
+			suite.Waive("DELAY-14", long))
+		delaytest.Run(t, func() contract.DelayHeap[string] {
+			return &slotWalker{Heap: pointerheap.New()}
+		}, suite.WithEffort(0.1))
+		delaytest.Run(t, func() contract.DelayHeap[string] {
+			return removable{pointerheap.New(), (*pointerheap.Heap).TakeOut}
+		}, suite.WithEffort(0.3))
 	})
 }
 
 func TestLimitersStandOnSoundGround(t *testing.T) {
-	limittest.Run(t, func() contract.RateLimiter[string] { return newCounter() }, suite.WithEffort(0.3))
+	limittest.Run(t, func() contract.RateLimiter[string] {
+		return newCounter()
+	}, suite.WithEffort(0.3))
 }
 
 func TestInformersStandOnSoundGround(t *testing.T) {

@@ -12,10 +12,13 @@ import (
 )
 
 func wrongFills() []Mutant {
-	short := mutant(contract.ComponentStore, "large contents are indexed in part", "Replace and AddIndexers index the first parts of a content, and forget the last one", "STORE-20 STORE-23")
+	short := mutant(contract.ComponentStore, "large contents are indexed in part",
+		"Replace and AddIndexers index the first parts of a content, and forget the last one",
+		"STORE-20 STORE-23")
 	short.NewStore = newShortFill
 	return []Mutant{
-		store("replace of many swaps two", "a Replace of more than 4,096 objects gives two keys each other's object", "STORE-20",
+		store("replace of many swaps two",
+			"a Replace of more than 4,096 objects gives two keys each other's object", "STORE-20",
 			func(s base) contract.Store { return swapsInMany{s} }),
 		short,
 	}

@@ -332,7 +332,9 @@ func (s backwards) Transaction(txns ...contract.StoreTransaction) {
 type needsObject struct{ base }
 
 func (s needsObject) Transaction(txns ...contract.StoreTransaction) {
-	s.base.Transaction(slices.DeleteFunc(slices.Clone(txns), func(t contract.StoreTransaction) bool { return t.Object == nil })...)
+	s.base.Transaction(slices.DeleteFunc(slices.Clone(txns), func(t contract.StoreTransaction) bool {
+		return t.Object == nil
+	})...)
 }
 
 type indexesDeleted struct{ base }

@@ -63,59 +63,64 @@ var basicCases = []suite.Case[env]{
 		w.done("a")
 		w.mustGet("a")
 	}},
-	{Clause: "QUEUE-3", Name: "first-in-first-out", Why: "an object could wait for ever behind busier ones", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		next, in := 0, 0
-		name := func(i int) string { return fmt.Sprint("item", i) }
-		for _, step := range []int{1, -1, 3, -2, 40, -20, 100, -121} { // more items than any first array holds
-			for range step {
-				w.add(name(in))
-				in++
+	{Clause: "QUEUE-3", Name: "first-in-first-out",
+		Why: "an object could wait for ever behind busier ones", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			next, in := 0, 0
+			name := func(i int) string { return fmt.Sprint("item", i) }
+			// more items than any first array holds
+			for _, step := range []int{1, -1, 3, -2, 40, -20, 100, -121} {
+				for range step {
+					w.add(name(in))
+					in++
+				}
+				for range -step {
+					w.mustGet(name(next))
+					w.done(name(next))
+					next++
+				}
 			}
-			for range -step {
-				w.mustGet(name(next))
-				w.done(name(next))
-				next++
+		}},
+	{Clause: "QUEUE-3", Name: "adding-again-keeps-the-place",
+		Why: "a busy object would be put off again and again", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.add("a", "b", "a", "c", "b")
+			w.mustGet("a", "b", "c")
+		}},
+	{Clause: "QUEUE-4", Name: "behind-what-waits",
+		Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.add("a")
+			w.mustGet("a")
+			w.add("a", "b", "c")
+			w.done("a")
+			w.mustGet("b", "c", "a")
+		}},
+	{Clause: "QUEUE-5", Name: "waits-and-wakes", Why: "workers would spin, or sleep on a full queue",
+		Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			var gets []*getting
+			for range 5 {
+				gets = append(gets, w.startGet())
 			}
-		}
-	}},
-	{Clause: "QUEUE-3", Name: "adding-again-keeps-the-place", Why: "a busy object would be put off again and again", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.add("a", "b", "a", "c", "b")
-		w.mustGet("a", "b", "c")
-	}},
-	{Clause: "QUEUE-4", Name: "behind-what-waits", Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.add("a")
-		w.mustGet("a")
-		w.add("a", "b", "c")
-		w.done("a")
-		w.mustGet("b", "c", "a")
-	}},
-	{Clause: "QUEUE-5", Name: "waits-and-wakes", Why: "workers would spin, or sleep on a full queue", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		var gets []*getting
-		for range 5 {
-			gets = append(gets, w.startGet())
-		}
-		w.settle()
-		for _, g := range gets {
-			if g.done() {
-				t.Fatalf("Get = %q, %v on an empty queue", g.item, g.shutdown)
+			w.settle()
+			for _, g := range gets {
+				if g.done() {
+					t.Fatalf("Get = %q, %v on an empty queue", g.item, g.shutdown)
+				}
 			}
-		}
-		for i := range gets {
-			w.add(fmt.Sprint("item", i))
-		}
-		got := map[string]bool{}
-		for _, g := range gets {
-			w.finish("each of five Gets after five Adds", g.call)
-			got[g.item] = true
-		}
-		if len(got) != len(gets) {
-			t.Errorf("five workers got %v", got)
-		}
-	}},
+			for i := range gets {
+				w.add(fmt.Sprint("item", i))
+			}
+			got := map[string]bool{}
+			for _, g := range gets {
+				w.finish("each of five Gets after five Adds", g.call)
+				got[g.item] = true
+			}
+			if len(got) != len(gets) {
+				t.Errorf("five workers got %v", got)
+			}
+		}},
 	{Clause: "QUEUE-5", Name: "woken-by-one-add", Why: whyLost, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		for i := range 3 {
@@ -145,52 +150,55 @@ var basicCases = []suite.Case[env]{
 		w.advance(w.ticks(2))
 		w.finish("Get of an item whose time has come", g.call)
 	}},
-	{Clause: "QUEUE-6", Name: "ready-only", Why: "autoscalers and alerts read the depth", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.awaitLen(0)
-		w.addAfter("later", never)
-		w.add("a", "b", "c")
-		w.awaitLen(3)
-		w.mustGet("a")
-		w.awaitLen(2)
-		w.mustGet("b")
-		w.done("a")
-		w.awaitLen(1)
-		w.done("b")
-		w.mustGet("c")
-		w.awaitLen(0)
-		w.done("c")
-		w.awaitLen(0)
-	}},
-	{Clause: "QUEUE-7", Name: "from-done-on", Why: "an item that no worker may have is not work that waits", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.add("a")
-		w.mustGet("a")
-		w.add("a")
-		w.settle()
-		if n := w.q.Len(); n != 0 {
-			t.Fatalf("Len() = %d while the only item is processed", n)
-		}
-		w.done("a")
-		w.awaitLen(1)
-	}},
-	{Clause: "QUEUE-8", Name: "unknown-and-twice", Why: "a worker's deferred Done must not break the queue", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.done("never added")
-		w.awaitLen(0)
-		w.add("a", "b")
-		w.done("never added")
-		w.mustGet("a")
-		w.done("a", "a")
-		w.awaitLen(1)
-		w.mustGet("b")
-		w.add("b")
-		w.done("a") // must not end the processing of b
-		w.add("canary")
-		w.mustGet("canary")
-		w.done("b")
-		w.mustGet("b")
-	}},
+	{Clause: "QUEUE-6", Name: "ready-only", Why: "autoscalers and alerts read the depth",
+		Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.awaitLen(0)
+			w.addAfter("later", never)
+			w.add("a", "b", "c")
+			w.awaitLen(3)
+			w.mustGet("a")
+			w.awaitLen(2)
+			w.mustGet("b")
+			w.done("a")
+			w.awaitLen(1)
+			w.done("b")
+			w.mustGet("c")
+			w.awaitLen(0)
+			w.done("c")
+			w.awaitLen(0)
+		}},
+	{Clause: "QUEUE-7", Name: "from-done-on",
+		Why: "an item that no worker may have is not work that waits", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.add("a")
+			w.mustGet("a")
+			w.add("a")
+			w.settle()
+			if n := w.q.Len(); n != 0 {
+				t.Fatalf("Len() = %d while the only item is processed", n)
+			}
+			w.done("a")
+			w.awaitLen(1)
+		}},
+	{Clause: "QUEUE-8", Name: "unknown-and-twice",
+		Why: "a worker's deferred Done must not break the queue", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.done("never added")
+			w.awaitLen(0)
+			w.add("a", "b")
+			w.done("never added")
+			w.mustGet("a")
+			w.done("a", "a")
+			w.awaitLen(1)
+			w.mustGet("b")
+			w.add("b")
+			w.done("a") // must not end the processing of b
+			w.add("canary")
+			w.mustGet("canary")
+			w.done("b")
+			w.mustGet("b")
+		}},
 	{Clause: "QUEUE-9", Name: "ready-item", Why: whyTwice, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		w.add("a", "b")

@@ -16,17 +16,19 @@ import (
 )
 
 var concurrentCases = []suite.Case[env]{
-	{Clause: "QUEUE-5", Name: "all-at-once", Why: "work would wait while workers sleep", Run: func(t *suite.T, e env) {
-		wakesAll(t, e, func(w *world, items []string) { w.add(items...) })
-	}},
-	{Clause: "QUEUE-5", Name: "all-at-once-by-time", Why: "work would wait while workers sleep", Run: func(t *suite.T, e env) {
-		wakesAll(t, e, func(w *world, items []string) {
-			for _, item := range items {
-				w.addAfter(item, 1)
-			}
-			w.advance(w.tick())
-		})
-	}},
+	{Clause: "QUEUE-5", Name: "all-at-once", Why: "work would wait while workers sleep",
+		Run: func(t *suite.T, e env) {
+			wakesAll(t, e, func(w *world, items []string) { w.add(items...) })
+		}},
+	{Clause: "QUEUE-5", Name: "all-at-once-by-time", Why: "work would wait while workers sleep",
+		Run: func(t *suite.T, e env) {
+			wakesAll(t, e, func(w *world, items []string) {
+				for _, item := range items {
+					w.addAfter(item, 1)
+				}
+				w.advance(w.tick())
+			})
+		}},
 	// controller-runtime#3538: an item was handed to a worker that had left.
 	{Clause: "QUEUE-12", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
 		for round := range t.Scale(30) {
@@ -46,7 +48,9 @@ var concurrentCases = []suite.Case[env]{
 					}
 				}))
 			}
-			w.mustSee(func() bool { return turns.Load() >= int64(round) }, fmt.Sprintf("%d items are done by workers that add and get", round), working...)
+			w.mustSee(func() bool {
+				return turns.Load() >= int64(round)
+			}, fmt.Sprintf("%d items are done by workers that add and get", round), working...)
 			w.q.ShutDown()
 			w.finish("each of eight workers that add and get, after ShutDown,", working...)
 			w.close()
@@ -59,7 +63,9 @@ var concurrentCases = []suite.Case[env]{
 			w.add(fmt.Sprint("item", i))
 		}
 		c := newCounting(w)
-		w.mustSee(func() bool { return c.count() >= items/2 }, "the workers have got half of the items", c.working...)
+		w.mustSee(func() bool {
+			return c.count() >= items/2
+		}, "the workers have got half of the items", c.working...)
 		w.finish("ShutDownWithDrain while workers are busy", start(w.q.ShutDownWithDrain))
 		w.finish("each worker after ShutDownWithDrain", c.working...)
 		c.mustBe(items)
@@ -125,14 +131,23 @@ var concurrentCases = []suite.Case[env]{
 		letsGo(t, e, func(w *world, item string) { w.q.Add(item) }, func(*world) {})
 	}},
 	{Clause: "QUEUE-39", Name: "delayed-items", Why: whyKept, Run: func(t *suite.T, e env) {
-		letsGo(t, e, func(w *world, item string) { w.q.AddAfter(item, w.tick()) }, func(w *world) { w.advance(w.tick()) })
+		letsGo(t, e, func(w *world, item string) {
+			w.q.AddAfter(item, w.tick())
+		}, func(w *world) { w.advance(w.tick()) })
 	}},
 	{Clause: "QUEUE-39", Name: "put-off-and-then-sooner", Why: whyKept, Run: func(t *suite.T, e env) {
-		letsGo(t, e, func(w *world, item string) { w.q.AddAfter(item, w.ticks(never)); w.q.AddAfter(item, w.tick()) }, func(w *world) { w.advance(w.tick()) })
+		letsGo(t, e, func(w *world, item string) {
+			w.q.AddAfter(item, w.ticks(never))
+			w.q.AddAfter(item, w.tick())
+		}, func(w *world) { w.advance(w.tick()) })
 	}},
 	{Clause: "QUEUE-39", Name: "added-before-their-time", Why: whyKept, Run: func(t *suite.T, e env) {
-		openPriority(t, e) // skips others: there an item that waits comes at its time, whenever it was added
-		letsGo(t, e, func(w *world, item string) { w.q.AddAfter(item, w.ticks(never)); w.q.Add(item) }, func(*world) {})
+		// skips others: there an item that waits comes at its time, whenever it was added
+		openPriority(t, e)
+		letsGo(t, e, func(w *world, item string) {
+			w.q.AddAfter(item, w.ticks(never))
+			w.q.Add(item)
+		}, func(*world) {})
 	}},
 }
 

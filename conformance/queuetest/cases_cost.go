@@ -49,49 +49,54 @@ var costCases = []suite.Case[env]{
 		}
 		w.finish("ShutDownWithDrain when every item is done", start(w.q.ShutDownWithDrain))
 	}},
-	{Clause: "QUEUE-46", Name: "coming-and-going", Why: "a controller that runs for months would fill the memory", Run: func(t *suite.T, e env) {
-		w := newWorld(t, t, e)
-		defer w.close()
-		const limit = 120_000 // bytes: five for each of 24,000 items
-		suite.KeepsLess(t, limit, 7, 600, "%d rounds in which 40 items come and go", func(rounds int) (q contract.DelayingQueue[string]) {
-			w.finish("the passing of items", start(func() {
-				q = e.newQueue(w.clock())
-				passThrough(t, q, rounds, 40)
-			}))
-			return q
-		}, func(q contract.DelayingQueue[string]) {
-			w.finish("ShutDown", start(q.ShutDown))
-			w.settle()
-		})
-	}},
-	{Clause: "QUEUE-48", Name: "clock-reads", Why: "each idle controller would keep a processor busy", Run: func(t *suite.T, e env) {
-		var c *watched
-		newQueue := e.newQueue
-		e.newQueue = func(of clock.WithTicker) contract.DelayingQueue[string] {
-			c = &watched{WithTicker: of}
-			return newQueue(c)
-		}
-		w := open(t, e)
-		c.mustRest(w, "the queue is new")
-		w.addAfter("late", never)
-		c.mustRest(w, "an item waits for its time")
-		w.addAfter("soon", 2)
-		w.advance(w.ticks(2))
-		w.mustGet("soon")
-		c.mustRest(w, "an item came at its time and another waits")
-		w.done("soon")
-		c.mustRest(w, "an item is done")
-		if c.reads.Load() == 0 {
-			t.Skipf("the queue reads another clock than the one that it is given")
-		}
-	}},
-	{Clause: "QUEUE-48", Name: "a-worker-that-waits", Why: "each idle worker would keep a processor busy", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		g := w.startGet()
-		w.mustAwait(t.OthersWait, "a Get that waits gives its processor back; a goroutine of the queue that sleeps counts as one that polls: let it wait for a timer's channel")
-		w.add("a")
-		w.finish("Get", g.call)
-	}},
+	{Clause: "QUEUE-46", Name: "coming-and-going",
+		Why: "a controller that runs for months would fill the memory", Run: func(t *suite.T, e env) {
+			w := newWorld(t, t, e)
+			defer w.close()
+			const limit = 120_000 // bytes: five for each of 24,000 items
+			suite.KeepsLess(t, limit, 7, 600, "%d rounds in which 40 items come and go",
+				func(rounds int) (q contract.DelayingQueue[string]) {
+					w.finish("the passing of items", start(func() {
+						q = e.newQueue(w.clock())
+						passThrough(t, q, rounds, 40)
+					}))
+					return q
+				}, func(q contract.DelayingQueue[string]) {
+					w.finish("ShutDown", start(q.ShutDown))
+					w.settle()
+				})
+		}},
+	{Clause: "QUEUE-48", Name: "clock-reads", Why: "each idle controller would keep a processor busy",
+		Run: func(t *suite.T, e env) {
+			var c *watched
+			newQueue := e.newQueue
+			e.newQueue = func(of clock.WithTicker) contract.DelayingQueue[string] {
+				c = &watched{WithTicker: of}
+				return newQueue(c)
+			}
+			w := open(t, e)
+			c.mustRest(w, "the queue is new")
+			w.addAfter("late", never)
+			c.mustRest(w, "an item waits for its time")
+			w.addAfter("soon", 2)
+			w.advance(w.ticks(2))
+			w.mustGet("soon")
+			c.mustRest(w, "an item came at its time and another waits")
+			w.done("soon")
+			c.mustRest(w, "an item is done")
+			if c.reads.Load() == 0 {
+				t.Skipf("the queue reads another clock than the one that it is given")
+			}
+		}},
+	{Clause: "QUEUE-48", Name: "a-worker-that-waits",
+		Why: "each idle worker would keep a processor busy", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			g := w.startGet()
+			w.mustAwait(t.OthersWait, "a Get that waits gives its processor back; a goroutine of the "+
+				"queue that sleeps counts as one that polls: let it wait for a timer's channel")
+			w.add("a")
+			w.finish("Get", g.call)
+		}},
 }
 
 // flood keeps many items ready, first in, first out, and counts what it added.
@@ -245,7 +250,8 @@ func (c *watched) mustRest(w *world, when string) {
 	w.settle()
 	took := w.clock().Now().Sub(begin)
 	if n, most := c.reads.Load()-before, slack+int64(perSecond*took.Seconds()); n > most {
-		w.t.Fatalf("%s and there is nothing to do; meanwhile the queue read the clock or set a timer %d times in %s, want %d at most", when, n, took, most)
+		w.t.Fatalf("%s and there is nothing to do; meanwhile the queue read the clock or set a timer "+
+			"%d times in %s, want %d at most", when, n, took, most)
 	}
 	if period := time.Duration(c.quickest.Load()); period > 0 && period < time.Second/perSecond {
 		w.t.Fatalf("%s and there is nothing to do, and a ticker wakes the queue every %s", when, period)

@@ -39,7 +39,8 @@ var delayCases = []suite.Case[env]{
 		}
 		w.settle()
 		if n := w.q.Len(); n > 0 && !w.reached(due) {
-			t.Fatalf("an item with a delay of 10 ticks is ready %s before its time", due.Sub(w.clock().Now()))
+			t.Fatalf("an item with a delay of 10 ticks is ready %s before its time",
+				due.Sub(w.clock().Now()))
 		}
 		w.advance(w.tick())
 		w.mustGet("a")
@@ -59,18 +60,19 @@ var delayCases = []suite.Case[env]{
 			w.done("a")
 		}
 	}},
-	{Clause: "QUEUE-22", Name: "short-after-long", Why: "the queue would sleep until the long one's time", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.addAfter("long", never)
-		w.settle()
-		w.addAfter("short", 2)
-		w.advance(w.ticks(2))
-		w.mustGet("short")
-		w.addAfter("longer", never+1)
-		w.addAfter("next", 2)
-		w.advance(w.ticks(2))
-		w.mustGet("next")
-	}},
+	{Clause: "QUEUE-22", Name: "short-after-long",
+		Why: "the queue would sleep until the long one's time", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.addAfter("long", never)
+			w.settle()
+			w.addAfter("short", 2)
+			w.advance(w.ticks(2))
+			w.mustGet("short")
+			w.addAfter("longer", never+1)
+			w.addAfter("next", 2)
+			w.advance(w.ticks(2))
+			w.mustGet("next")
+		}},
 	{Clause: "QUEUE-22", Name: "a-nanosecond", Why: whyEarly, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		due := w.clock().Now().Add(1)
@@ -82,51 +84,56 @@ var delayCases = []suite.Case[env]{
 		w.advance(w.tick())
 		w.mustGet("a")
 	}},
-	{Clause: "QUEUE-22", Name: "many-due-at-once", Why: "what is due together would come in portions, seconds apart", Run: func(t *suite.T, e env) {
-		// More than a queue may move at once, by much and by little: something must not be
-		// left behind where nothing else waits.
-		for _, items := range []int{700, 257 + t.Rand().IntN(8)} {
+	{Clause: "QUEUE-22", Name: "many-due-at-once",
+		Why: "what is due together would come in portions, seconds apart", Run: func(t *suite.T, e env) {
+			// More than a queue may move at once, by much and by little: something must not be
+			// left behind where nothing else waits.
+			for _, items := range []int{700, 257 + t.Rand().IntN(8)} {
+				w := open(t, e)
+				var due time.Time
+				for i := range items {
+					if at := w.addAfter(fmt.Sprint("item", i), 50); i == 0 {
+						due = at
+					}
+				}
+				if !w.takenIn(due) {
+					t.Skipf(tooSlow)
+				}
+				w.advance(w.ticks(50))
+				// The clock stands still now, unless a queue was late to set its timer.
+				for looks := 0; w.q.Len() == 0; looks++ {
+					if t.HasStalled() {
+						t.Fatalf("%d items are due and none is ready", items)
+					}
+					w.pause(looks)
+				}
+				for w.q.Len() < items {
+					if t.HasStalled() {
+						t.Fatalf("%d items are due and time stands still: %d are ready", items, w.q.Len())
+					}
+					w.settle()
+				}
+			}
+		}},
+	{Clause: "QUEUE-22", Name: "the-system's-clock",
+		Why: "a queue that is made without a clock would crash", Run: func(t *suite.T, e env) {
+			w := open(t, e.configuredAs(t,
+				contract.QueueConfig{Name: queueName, MetricsProvider: newMeter()},
+				false))
+			w.q.AddAfter("a", 1)
+			w.mustGet("a")
+			w.done("a")
+		}},
+	{Clause: "QUEUE-22", Name: "the-longest", Why: "a sum of times that overflows is a time long past",
+		Run: func(t *suite.T, e env) {
 			w := open(t, e)
-			var due time.Time
-			for i := range items {
-				if at := w.addAfter(fmt.Sprint("item", i), 50); i == 0 {
-					due = at
-				}
-			}
-			if !w.takenIn(due) {
-				t.Skipf(tooSlow)
-			}
-			w.advance(w.ticks(50))
-			// The clock stands still now, unless a queue was late to set its timer.
-			for looks := 0; w.q.Len() == 0; looks++ {
-				if t.HasStalled() {
-					t.Fatalf("%d items are due and none is ready", items)
-				}
-				w.pause(looks)
-			}
-			for w.q.Len() < items {
-				if t.HasStalled() {
-					t.Fatalf("%d items are due and time stands still: %d are ready", items, w.q.Len())
-				}
-				w.settle()
-			}
-		}
-	}},
-	{Clause: "QUEUE-22", Name: "the-system's-clock", Why: "a queue that is made without a clock would crash", Run: func(t *suite.T, e env) {
-		w := open(t, e.configuredAs(t, contract.QueueConfig{Name: queueName, MetricsProvider: newMeter()}, false))
-		w.q.AddAfter("a", 1)
-		w.mustGet("a")
-		w.done("a")
-	}},
-	{Clause: "QUEUE-22", Name: "the-longest", Why: "a sum of times that overflows is a time long past", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.q.AddAfter("in 292 years", math.MaxInt64)
-		w.addAfter("canary", 3)
-		w.advance(w.ticks(3))
-		w.mustGet("canary")
-		w.settle()
-		w.awaitLen(0)
-	}},
+			w.q.AddAfter("in 292 years", math.MaxInt64)
+			w.addAfter("canary", 3)
+			w.advance(w.ticks(3))
+			w.mustGet("canary")
+			w.settle()
+			w.awaitLen(0)
+		}},
 	{Clause: "QUEUE-23", Name: "comes-once", Why: whyExtra, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		w.finish("AddAfter without a delay, Get and Done", start(func() {
@@ -164,12 +171,13 @@ var delayCases = []suite.Case[env]{
 		due := w.addAfter("a", 20)
 		comesOnce(w, due)
 	}},
-	{Clause: "QUEUE-24", Name: "later-second", Why: "an event that postpones a retry lets a busy object starve", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		due := w.addAfter("a", 20)
-		w.addAfter("a", 60)
-		comesOnce(w, due)
-	}},
+	{Clause: "QUEUE-24", Name: "later-second",
+		Why: "an event that postpones a retry lets a busy object starve", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			due := w.addAfter("a", 20)
+			w.addAfter("a", 60)
+			comesOnce(w, due)
+		}},
 	{Clause: "QUEUE-24", Name: "from-far-to-near", Why: whyLost, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		w.addAfter("a", never)
@@ -191,22 +199,23 @@ var delayCases = []suite.Case[env]{
 		w.advance(w.ticks(40))
 		s.takeAll(w)
 	}},
-	{Clause: "QUEUE-27", Name: "thousands-and-no-worker", Why: "an event handler that blocks stops its informer", Run: func(t *suite.T, e env) {
-		w, rnd := open(t, e), t.Rand()
-		s := schedule{}
-		n := t.ScaleSize(5000)
-		w.finish("AddAfter with no worker", start(func() {
-			for i := range n {
-				s.add(w, fmt.Sprint("item", i), 100+rnd.IntN(40))
+	{Clause: "QUEUE-27", Name: "thousands-and-no-worker",
+		Why: "an event handler that blocks stops its informer", Run: func(t *suite.T, e env) {
+			w, rnd := open(t, e), t.Rand()
+			s := schedule{}
+			n := t.ScaleSize(5000)
+			w.finish("AddAfter with no worker", start(func() {
+				for i := range n {
+					s.add(w, fmt.Sprint("item", i), 100+rnd.IntN(40))
+				}
+			}))
+			if !s.takenIn(w) {
+				t.Skipf(tooSlow)
 			}
-		}))
-		if !s.takenIn(w) {
-			t.Skipf(tooSlow)
-		}
-		w.advance(w.ticks(115))
-		w.advance(w.ticks(25))
-		s.takeAll(w)
-	}},
+			w.advance(w.ticks(115))
+			w.advance(w.ticks(25))
+			s.takeAll(w)
+		}},
 }
 
 // comesOnce asserts that "a" comes at due and not again. "a" was delayed to due and to 60
@@ -290,7 +299,8 @@ func (s schedule) takeAll(w *world) {
 		case o.now.Before(in.notBefore):
 			w.t.Fatalf("%q came %s before its time", o.item, in.notBefore.Sub(o.now))
 		case in.notAfter.Before(latest.now):
-			w.t.Fatalf("%q came after %q, whose time is %s later", o.item, latest.item, latest.now.Sub(in.notAfter))
+			w.t.Fatalf("%q came after %q, whose time is %s later", o.item, latest.item,
+				latest.now.Sub(in.notAfter))
 		}
 		seen[o.item] = true
 		if in.notBefore.After(latest.now) {

@@ -52,50 +52,55 @@ var manyCases = []suite.Case[env]{
 			w.mustCount(q, own(g), g%2*rounds)
 		}
 	}},
-	{Clause: "QUEUE-44", Name: "one-call-at-a-time", Why: "an order that somebody else wrote has no lock, as client-go's need none", Run: func(t *suite.T, e env) {
-		const producers, items = 4, 100
-		o := &alone{}
-		w := openWith(t, e, o)
-		c := newCounting(w)
-		var producing []*call
-		for p := range producers {
-			producing = append(producing, start(func() {
-				for i := range items {
-					w.q.Add(fmt.Sprint("item", p, "-", i))
-					w.q.Add(fmt.Sprint("item", p, "-", i/2)) // may be ready still
-					w.q.Len()
-				}
-			}))
-		}
-		w.finish("each producer", producing...)
-		w.mustSee(func() bool { return c.count() >= producers*items }, "the workers have got all items", c.working...)
-		w.q.ShutDown()
-		w.finish("each worker after ShutDown", c.working...)
-		if n := o.overlaps.Load(); n > 0 {
-			t.Errorf("the order was called %d times while another call of it was under way", n)
-		}
-		if n := o.pops.Load(); n < producers*items {
-			t.Errorf("the order was asked for %d of %d items", n, producers*items)
-		}
-	}},
-	{Clause: "QUEUE-42", Name: "by-many-goroutines", Why: "graphs and alerts would drift from what the controller does", Run: func(t *suite.T, e env) {
-		const producers, rounds, names = 4, 100, 7
-		w, m := openMetered(t, e)
-		c := newCounting(w)
-		var producing []*call
-		for p := range producers {
-			producing = append(producing, start(func() {
-				for i := range rounds {
-					w.q.Add(fmt.Sprint("item", (p+i)%names))
-				}
-			}))
-		}
-		w.finish("each producer", producing...)
-		// Each item that became ready, or was to be at its Done, is handed out.
-		m.awaitCounts(w, func() map[string]int { return map[string]int{adds: c.total(), depth: 0} })
-		w.q.ShutDown()
-		w.finish("each worker after ShutDown", c.working...)
-	}},
+	{Clause: "QUEUE-44", Name: "one-call-at-a-time",
+		Why: "an order that somebody else wrote has no lock, as client-go's need none",
+		Run: func(t *suite.T, e env) {
+			const producers, items = 4, 100
+			o := &alone{}
+			w := openWith(t, e, o)
+			c := newCounting(w)
+			var producing []*call
+			for p := range producers {
+				producing = append(producing, start(func() {
+					for i := range items {
+						w.q.Add(fmt.Sprint("item", p, "-", i))
+						w.q.Add(fmt.Sprint("item", p, "-", i/2)) // may be ready still
+						w.q.Len()
+					}
+				}))
+			}
+			w.finish("each producer", producing...)
+			w.mustSee(func() bool {
+				return c.count() >= producers*items
+			}, "the workers have got all items", c.working...)
+			w.q.ShutDown()
+			w.finish("each worker after ShutDown", c.working...)
+			if n := o.overlaps.Load(); n > 0 {
+				t.Errorf("the order was called %d times while another call of it was under way", n)
+			}
+			if n := o.pops.Load(); n < producers*items {
+				t.Errorf("the order was asked for %d of %d items", n, producers*items)
+			}
+		}},
+	{Clause: "QUEUE-42", Name: "by-many-goroutines",
+		Why: "graphs and alerts would drift from what the controller does", Run: func(t *suite.T, e env) {
+			const producers, rounds, names = 4, 100, 7
+			w, m := openMetered(t, e)
+			c := newCounting(w)
+			var producing []*call
+			for p := range producers {
+				producing = append(producing, start(func() {
+					for i := range rounds {
+						w.q.Add(fmt.Sprint("item", (p+i)%names))
+					}
+				}))
+			}
+			w.finish("each producer", producing...)
+			// Each item that became ready, or was to be at its Done, is handed out.
+			m.awaitCounts(w, func() map[string]int { return map[string]int{adds: c.total(), depth: 0} })
+			w.q.ShutDown()
+			w.finish("each worker after ShutDown", c.working...)
+		}},
 }
 
 // raisedByMany has each item added by three goroutines, by one of them with a higher priority.
@@ -117,7 +122,8 @@ func raisedByMany(t *suite.T, e env) {
 		producing = append(producing, start(func() {
 			<-begin // all at once
 			for i := range items {
-				q.AddWithOpts(contract.AddOptions{Priority: new(p % 3 / 2 * high)}, fmt.Sprint("item", p/3, "-", i))
+				q.AddWithOpts(contract.AddOptions{Priority: new(p % 3 / 2 * high)},
+					fmt.Sprint("item", p/3, "-", i))
 				runtime.Gosched()
 			}
 		}))
@@ -145,18 +151,21 @@ func raisedByMany(t *suite.T, e env) {
 		mu.Lock()
 		defer mu.Unlock()
 		return came >= trios*items
-	}, fmt.Sprintf("each of %d items has come with the priority that it was raised to", trios*items), working...)
+	}, fmt.Sprintf("each of %d items has come with the priority that it was raised to", trios*items),
+		working...)
 	q.ShutDown()
 	w.finish("each worker after ShutDown", working...)
 	for item, priorities := range got {
 		slices.Sort(priorities)
 		if n := len(priorities); n > 3 || priorities[n-1] != high || n > 1 && priorities[n-2] != 0 {
-			t.Fatalf("%q was added twice with priority 0 and once with %d, and came with priorities %v", item, high, priorities)
+			t.Fatalf("%q was added twice with priority 0 and once with %d, and came with priorities %v",
+				item, high, priorities)
 		}
 	}
 }
 
-// alone is an order, first in, first out, that counts its Pops, and the calls that come while another
+// alone is an order, first in, first out, that counts its Pops, and the calls that come while
+// another
 // is under way.
 type alone struct {
 	busy     atomic.Bool

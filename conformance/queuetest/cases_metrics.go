@@ -16,31 +16,35 @@ import (
 const (
 	whyCounts  = "alerts and autoscalers would read work that is not there, or none where there is"
 	whySeconds = "a slow reconciler or a starved queue would be seen by no dashboard"
-	whyPanic   = "where callers recover from panics, one mistake would stop every worker of a controller for ever"
+	whyPanic   = "where callers recover from panics, one mistake would stop every worker of a " +
+		"controller for ever"
 )
 
 var metricsCases = []suite.Case[env]{
-	{Clause: "QUEUE-41", Name: "each-once", Why: "a registry refuses the second metric of one name", Run: func(t *suite.T, e env) {
-		w, m := openMetered(t, e)
-		w.use()
-		want := []string{}
-		for _, kind := range []string{adds, depth, latency, longest, retries, unfinished, duration} {
-			want = append(want, kind+` of "`+queueName+`"`)
-		}
-		if made := m.names(); !slices.Equal(made, slices.Sorted(slices.Values(want))) {
-			t.Fatalf("the queue made the metrics %q", made)
-		}
-	}},
-	{Clause: "QUEUE-41", Name: "without-a-name", Why: "queues without a name would all count into one metric", Run: func(t *suite.T, e env) {
-		m := newMeter()
-		open(t, e.configured(t, contract.QueueConfig{MetricsProvider: m})).use()
-		if made := m.names(); len(made) > 0 {
-			t.Fatalf("the queue has no name and made the metrics %q", made)
-		}
-	}},
-	{Clause: "QUEUE-41", Name: "without-a-provider", Why: "a controller without metrics would not start", Run: func(t *suite.T, e env) {
-		open(t, e.configured(t, contract.QueueConfig{Name: queueName})).use()
-	}},
+	{Clause: "QUEUE-41", Name: "each-once", Why: "a registry refuses the second metric of one name",
+		Run: func(t *suite.T, e env) {
+			w, m := openMetered(t, e)
+			w.use()
+			want := []string{}
+			for _, kind := range []string{adds, depth, latency, longest, retries, unfinished, duration} {
+				want = append(want, kind+` of "`+queueName+`"`)
+			}
+			if made := m.names(); !slices.Equal(made, slices.Sorted(slices.Values(want))) {
+				t.Fatalf("the queue made the metrics %q", made)
+			}
+		}},
+	{Clause: "QUEUE-41", Name: "without-a-name",
+		Why: "queues without a name would all count into one metric", Run: func(t *suite.T, e env) {
+			m := newMeter()
+			open(t, e.configured(t, contract.QueueConfig{MetricsProvider: m})).use()
+			if made := m.names(); len(made) > 0 {
+				t.Fatalf("the queue has no name and made the metrics %q", made)
+			}
+		}},
+	{Clause: "QUEUE-41", Name: "without-a-provider",
+		Why: "a controller without metrics would not start", Run: func(t *suite.T, e env) {
+			open(t, e.configured(t, contract.QueueConfig{Name: queueName})).use()
+		}},
 	{Clause: "QUEUE-42", Name: "any-history", Why: whyCounts, Run: func(t *suite.T, e env) {
 		e.configured(t, contract.QueueConfig{}) // or the case is skipped
 		randomHistories(t, e, history{addProcessed: true, delays: true, metered: true})
@@ -110,27 +114,28 @@ var metricsCases = []suite.Case[env]{
 		got = w.moment(func() { w.mustGet("a") })
 		m.mustObserve(w, latency, 3, became, got)
 	}},
-	{Clause: "QUEUE-43", Name: "what-workers-have", Why: "a worker that hangs would be seen by no alert", Run: func(t *suite.T, e env) {
-		w, m := openMetered(t, e)
-		if !w.exact() {
-			t.Skipf("in real time it would take seconds")
-		}
-		w.add("a", "b", "c")
-		first := w.moment(func() { w.mustGet("a") })
-		w.advance(time.Second)
-		second := w.moment(func() { w.mustGet("b") })
-		w.advance(2 * time.Second)
-		m.mustBeRunning(w, first, second)
-		w.advance(3 * time.Second)
-		m.mustBeRunning(w, first, second)
-		w.done("a")
-		w.add("b") // it stays with its worker
-		w.advance(2 * time.Second)
-		m.mustBeRunning(w, second)
-		w.done("b")
-		w.advance(2 * time.Second)
-		m.mustBeRunning(w)
-	}},
+	{Clause: "QUEUE-43", Name: "what-workers-have",
+		Why: "a worker that hangs would be seen by no alert", Run: func(t *suite.T, e env) {
+			w, m := openMetered(t, e)
+			if !w.exact() {
+				t.Skipf("in real time it would take seconds")
+			}
+			w.add("a", "b", "c")
+			first := w.moment(func() { w.mustGet("a") })
+			w.advance(time.Second)
+			second := w.moment(func() { w.mustGet("b") })
+			w.advance(2 * time.Second)
+			m.mustBeRunning(w, first, second)
+			w.advance(3 * time.Second)
+			m.mustBeRunning(w, first, second)
+			w.done("a")
+			w.add("b") // it stays with its worker
+			w.advance(2 * time.Second)
+			m.mustBeRunning(w, second)
+			w.done("b")
+			w.advance(2 * time.Second)
+			m.mustBeRunning(w)
+		}},
 	{Clause: "QUEUE-43", Name: "until-shutdown", Why: whyLeak, Run: func(t *suite.T, e env) {
 		e = e.metered(t, newMeter())
 		leavesNothing(t, e, func(w *world) { w.use(); w.q.ShutDown() })
@@ -144,21 +149,24 @@ var metricsCases = []suite.Case[env]{
 		w.mustGet("a", "b")
 		w.finish("Done after a panic", start(func() { w.done("a", "b") }))
 	}},
-	{Clause: "QUEUE-49", Name: "of-a-metric-while-workers-wait", Why: whyPanic, Run: func(t *suite.T, e env) {
-		m := &failingMeter{meter: newMeter()}
-		w := open(t, e.metered(t, m))
-		one, two := w.startGet(), w.startGet()
-		w.settle()
-		m.latency.Store(true)
-		w.add("a", "b") // the first Get panics, and its item is lost
-		w.done(w.theOther(one, two))
-		w.add("c")
-		w.mustGet("c")
-		w.done("c")
-		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
-	}},
+	{Clause: "QUEUE-49", Name: "of-a-metric-while-workers-wait", Why: whyPanic,
+		Run: func(t *suite.T, e env) {
+			m := &failingMeter{meter: newMeter()}
+			w := open(t, e.metered(t, m))
+			one, two := w.startGet(), w.startGet()
+			w.settle()
+			m.latency.Store(true)
+			w.add("a", "b") // the first Get panics, and its item is lost
+			w.done(w.theOther(one, two))
+			w.add("c")
+			w.mustGet("c")
+			w.done("c")
+			w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
+		}},
 	{Clause: "QUEUE-39", Name: "counted-items", Why: whyKept, Run: func(t *suite.T, e env) {
-		letsGo(t, e.metered(t, newMeter()), func(w *world, item string) { w.q.Add(item) }, func(*world) {})
+		letsGo(t, e.metered(t, newMeter()), func(w *world, item string) {
+			w.q.Add(item)
+		}, func(*world) {})
 	}},
 	{Clause: "QUEUE-45", Name: "each-priority", Why: whyCounts, Run: func(t *suite.T, e env) {
 		m := newMeter()
@@ -286,7 +294,8 @@ func (m *meter) mustBeRunning(w *world, got ...span) {
 			unsure += g.to.Sub(g.from)
 		}
 		first := got[0]
-		if seconds(all) < least || seconds(all) > most+unsure || seconds(one) < now.Add(-time.Second).Sub(first.to) || seconds(one) > now.Sub(first.from)+unsure {
+		if seconds(all) < least || seconds(all) > most+unsure ||
+			seconds(one) < now.Add(-time.Second).Sub(first.to) || seconds(one) > now.Sub(first.from)+unsure {
 			return false
 		}
 		sum := time.Duration(0) // by the longest
@@ -295,6 +304,7 @@ func (m *meter) mustBeRunning(w *world, got ...span) {
 		}
 		return (seconds(all) - sum).Abs() <= 2*unsure
 	}) {
-		w.t.Fatalf("unfinished work %v s, longest running %v s; at %s workers have items since %v", all, one, w.clock().Now(), got)
+		w.t.Fatalf("unfinished work %v s, longest running %v s; at %s workers have items since %v", all,
+			one, w.clock().Now(), got)
 	}
 }

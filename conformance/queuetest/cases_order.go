@@ -14,33 +14,35 @@ import (
 )
 
 var orderCases = []suite.Case[env]{
-	{Clause: "QUEUE-44", Name: "the-touched-first", Why: "a controller that orders its work would have it in the order of arrival", Run: func(t *suite.T, e env) {
-		w, o := openOrdered(t, e)
-		w.add("a", "b", "c", "d")
-		w.add("c", "b") // touches them
-		o.mustHear(t, "push a", "push b", "push c", "push d", "touch c", "touch b")
-		w.awaitLen(4)
-		w.mustGet("b")
-		w.add("b", "b") // a worker has it: Done pushes it
-		w.mustGet("c")
-		w.add("d")
-		o.mustHear(t, "pop b", "pop c", "touch d")
-		w.done("b", "c")
-		o.mustHear(t, "push b")
-		w.awaitLen(3)
-		w.mustGet("d", "a", "b")
-		w.done("d")
-		w.addAfter("d", 2)
-		w.advance(w.ticks(2))
-		w.mustGet("d")
-		w.add("a") // ready when the queue is shut down
-		w.done("a", "b", "d")
-		w.q.ShutDown()
-		w.mustGet("a")
-		w.done("a")
-		w.mustEnd()
-		o.mustHear(t, "pop d", "pop a", "pop b", "push d", "pop d", "push a", "pop a")
-	}},
+	{Clause: "QUEUE-44", Name: "the-touched-first",
+		Why: "a controller that orders its work would have it in the order of arrival",
+		Run: func(t *suite.T, e env) {
+			w, o := openOrdered(t, e)
+			w.add("a", "b", "c", "d")
+			w.add("c", "b") // touches them
+			o.mustHear(t, "push a", "push b", "push c", "push d", "touch c", "touch b")
+			w.awaitLen(4)
+			w.mustGet("b")
+			w.add("b", "b") // a worker has it: Done pushes it
+			w.mustGet("c")
+			w.add("d")
+			o.mustHear(t, "pop b", "pop c", "touch d")
+			w.done("b", "c")
+			o.mustHear(t, "push b")
+			w.awaitLen(3)
+			w.mustGet("d", "a", "b")
+			w.done("d")
+			w.addAfter("d", 2)
+			w.advance(w.ticks(2))
+			w.mustGet("d")
+			w.add("a") // ready when the queue is shut down
+			w.done("a", "b", "d")
+			w.q.ShutDown()
+			w.mustGet("a")
+			w.done("a")
+			w.mustEnd()
+			o.mustHear(t, "pop d", "pop a", "pop b", "push d", "pop d", "push a", "pop a")
+		}},
 	{Clause: "QUEUE-49", Name: "of-the-order", Why: whyPanic, Run: func(t *suite.T, e env) {
 		w, o := openOrdered(t, e)
 		w.add("a")
@@ -59,38 +61,40 @@ var orderCases = []suite.Case[env]{
 		w.mustGet("a", "c")
 		w.finish("Done after a panic", start(func() { w.done("a", "c") }))
 	}},
-	{Clause: "QUEUE-49", Name: "of-the-order-while-workers-wait", Why: whyPanic, Run: func(t *suite.T, e env) {
-		w, o := openOrdered(t, e)
-		one, two := w.startGet(), w.startGet()
-		w.settle()
-		o.failAt("pop a")
-		w.add("a", "b") // the first Get panics, and its item stays
-		first := w.theOther(one, two)
-		second := w.get()
-		if first == second {
-			t.Fatalf("%q came twice", first)
-		}
-		w.add(first)
-		o.failAt("push " + first)
-		w.mustPanic("Done, whose Push panics", func() { w.q.Done(first) })
-		w.done(second)
-		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
-	}},
-	{Clause: "QUEUE-49", Name: "of-an-order-that-has-popped", Why: whyPanic, Run: func(t *suite.T, e env) {
-		w, o := openOrdered(t, e)
-		one, two := w.startGet(), w.startGet()
-		w.settle()
-		o.failAt("popped a")
-		w.add("a") // the first Get panics, and the order has nothing more
-		w.settle()
-		w.add("b")
-		if item := w.theOther(one, two); item != "b" {
-			t.Fatalf("Get = %q, and the order held only %q", item, "b")
-		}
-		w.awaitLen(0)
-		w.done("b")
-		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
-	}},
+	{Clause: "QUEUE-49", Name: "of-the-order-while-workers-wait", Why: whyPanic,
+		Run: func(t *suite.T, e env) {
+			w, o := openOrdered(t, e)
+			one, two := w.startGet(), w.startGet()
+			w.settle()
+			o.failAt("pop a")
+			w.add("a", "b") // the first Get panics, and its item stays
+			first := w.theOther(one, two)
+			second := w.get()
+			if first == second {
+				t.Fatalf("%q came twice", first)
+			}
+			w.add(first)
+			o.failAt("push " + first)
+			w.mustPanic("Done, whose Push panics", func() { w.q.Done(first) })
+			w.done(second)
+			w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
+		}},
+	{Clause: "QUEUE-49", Name: "of-an-order-that-has-popped", Why: whyPanic,
+		Run: func(t *suite.T, e env) {
+			w, o := openOrdered(t, e)
+			one, two := w.startGet(), w.startGet()
+			w.settle()
+			o.failAt("popped a")
+			w.add("a") // the first Get panics, and the order has nothing more
+			w.settle()
+			w.add("b")
+			if item := w.theOther(one, two); item != "b" {
+				t.Fatalf("Get = %q, and the order held only %q", item, "b")
+			}
+			w.awaitLen(0)
+			w.done("b")
+			w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
+		}},
 	{Clause: "QUEUE-28", Name: "as-the-limiter-says", Why: whyEarly, Run: func(t *suite.T, e env) {
 		l := &scripted{}
 		w, q := openRateLimiting(t, e.configured(t, contract.QueueConfig{Limiter: l}))
@@ -118,7 +122,9 @@ var orderCases = []suite.Case[env]{
 			{0, 4 * tick, 0},
 		} {
 			l.delay = c.limiter
-			comesAt(w, c.want, func() { q.AddWithOpts(contract.AddOptions{RateLimited: true, After: c.after}, "x") })
+			comesAt(w, c.want, func() {
+				q.AddWithOpts(contract.AddOptions{RateLimited: true, After: c.after}, "x")
+			})
 		}
 		l.delay = 8 * tick
 		comesAt(w, 0, func() { q.AddWithOpts(contract.AddOptions{}, "x") })

@@ -12,8 +12,9 @@ import (
 
 const (
 	whyPriority = "a change that a user waits for would stand behind thousands of resyncs"
-	whyArrival  = "what many objects are retried for at one instant would be done in another order at each run, in tests in virtual time above all"
-	whyStarve   = "objects of low priority would not be reconciled while others are busy"
+	whyArrival  = "what many objects are retried for at one instant would be done in another order " +
+		"at each run, in tests in virtual time above all"
+	whyStarve = "objects of low priority would not be reconciled while others are busy"
 )
 
 // sameInstant adds items that are due at the same instant, one by one and several by one
@@ -89,17 +90,19 @@ var priorityCases = []suite.Case[env]{
 	{Clause: "QUEUE-40", Name: "several-priorities", Why: whyArrival, Run: func(t *suite.T, e env) {
 		sameInstant(t, e, func(i int) int { return i * 7 % 3 })
 	}},
-	{Clause: "QUEUE-32", Name: "as-given", Why: "a controller that retries an item would give it another priority", Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
-		for _, p := range []int{0, 7, -7, 1 << 30, -1 << 30} {
-			q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
-			w.mustGetWith(q, "a", p)
-			w.done("a")
-			q.AddWithOpts(contract.AddOptions{}, "a")
-			w.mustGetWith(q, "a", 0) // not its earlier priority
-			w.done("a")
-		}
-	}},
+	{Clause: "QUEUE-32", Name: "as-given",
+		Why: "a controller that retries an item would give it another priority",
+		Run: func(t *suite.T, e env) {
+			w, q := openPriority(t, e)
+			for _, p := range []int{0, 7, -7, 1 << 30, -1 << 30} {
+				q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
+				w.mustGetWith(q, "a", p)
+				w.done("a")
+				q.AddWithOpts(contract.AddOptions{}, "a")
+				w.mustGetWith(q, "a", 0) // not its earlier priority
+				w.done("a")
+			}
+		}},
 	{Clause: "QUEUE-32", Name: "highest-of-several", Why: whyPriority, Run: func(t *suite.T, e env) {
 		w, q := openPriority(t, e)
 		for _, p := range []int{1, 5, 3} {
@@ -116,15 +119,17 @@ var priorityCases = []suite.Case[env]{
 		r.addReady(5, "z")
 		r.takeAll()
 	}},
-	{Clause: "QUEUE-33", Name: "lower-or-equal", Why: "an object that changes all the time would be put off again and again", Run: func(t *suite.T, e env) {
-		r := openReferee(t, e)
-		r.addReady(-9, "oldest")
-		r.addReady(5, "x", "y")
-		r.q.AddWithOpts(contract.AddOptions{Priority: new(1)}, "x")
-		r.q.AddWithOpts(contract.AddOptions{Priority: new(5)}, "x")
-		r.add("x")
-		r.takeAll()
-	}},
+	{Clause: "QUEUE-33", Name: "lower-or-equal",
+		Why: "an object that changes all the time would be put off again and again",
+		Run: func(t *suite.T, e env) {
+			r := openReferee(t, e)
+			r.addReady(-9, "oldest")
+			r.addReady(5, "x", "y")
+			r.q.AddWithOpts(contract.AddOptions{Priority: new(1)}, "x")
+			r.q.AddWithOpts(contract.AddOptions{Priority: new(5)}, "x")
+			r.add("x")
+			r.takeAll()
+		}},
 	{Clause: "QUEUE-33", Name: "any-history", Why: whyPriority, Run: func(t *suite.T, e env) {
 		randomPriorities(t, e, false)
 	}},
@@ -175,52 +180,56 @@ var priorityCases = []suite.Case[env]{
 	{Clause: "QUEUE-34", Name: "any-history", Why: whyLost, Run: func(t *suite.T, e env) {
 		randomPriorities(t, e, true)
 	}},
-	{Clause: "QUEUE-35", Name: "lower-than-before", Why: "an object that was urgent once would be urgent for ever", Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
-		q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
-		w.mustGetWith(q, "a", 9)
-		q.AddWithOpts(contract.AddOptions{Priority: new(2)}, "a")
-		w.done("a")
-		w.mustGetWith(q, "a", 2)
-		for _, p := range []int{-4, -2, -3} {
-			q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
-		}
-		w.done("a")
-		w.mustGetWith(q, "a", -2)
-	}},
-	{Clause: "QUEUE-35", Name: "delayed-while-processed", Why: whyPriority, Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
-		q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
-		w.mustGetWith(q, "a", 9)
-		q.AddWithOpts(contract.AddOptions{Priority: new(2), After: w.ticks(2)}, "a")
-		w.done("a")
-		w.advance(w.ticks(2))
-		w.mustGetWith(q, "a", 2)
-	}},
-	{Clause: "QUEUE-36", Name: "the-shorter-delay", Why: "a retry that was asked for soon would wait for a back-off of minutes", Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
-		q.AddWithOpts(contract.AddOptions{RateLimited: true, After: w.ticks(never)}, "a", "b")
-		if first, second := w.get(), w.get(); first == second {
-			t.Fatalf("%q came twice, and it was to come once, like the other", first)
-		}
-		if a, b := q.NumRequeues("a"), q.NumRequeues("b"); a != b || a > 1 {
-			t.Fatalf("NumRequeues are %d and %d: the limiter is asked once for each item", a, b)
-		}
-		if !w.exact() {
-			t.Skipf("in real time it would take seconds")
-		}
-		for range 10 {
-			q.AddRateLimited("c") // so that most limiters ask for seconds
-		}
-		w.mustGet("c")
-		w.done("c")
-		before := w.clock().Now()
-		q.AddWithOpts(contract.AddOptions{RateLimited: true, After: -1}, "c")
-		w.mustGet("c")
-		if took := w.clock().Now().Sub(before); took >= time.Second {
-			t.Fatalf("the item came after %s, and a delay below zero adds at once", took)
-		}
-	}},
+	{Clause: "QUEUE-35", Name: "lower-than-before",
+		Why: "an object that was urgent once would be urgent for ever", Run: func(t *suite.T, e env) {
+			w, q := openPriority(t, e)
+			q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
+			w.mustGetWith(q, "a", 9)
+			q.AddWithOpts(contract.AddOptions{Priority: new(2)}, "a")
+			w.done("a")
+			w.mustGetWith(q, "a", 2)
+			for _, p := range []int{-4, -2, -3} {
+				q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
+			}
+			w.done("a")
+			w.mustGetWith(q, "a", -2)
+		}},
+	{Clause: "QUEUE-35", Name: "delayed-while-processed", Why: whyPriority,
+		Run: func(t *suite.T, e env) {
+			w, q := openPriority(t, e)
+			q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
+			w.mustGetWith(q, "a", 9)
+			q.AddWithOpts(contract.AddOptions{Priority: new(2), After: w.ticks(2)}, "a")
+			w.done("a")
+			w.advance(w.ticks(2))
+			w.mustGetWith(q, "a", 2)
+		}},
+	{Clause: "QUEUE-36", Name: "the-shorter-delay",
+		Why: "a retry that was asked for soon would wait for a back-off of minutes",
+		Run: func(t *suite.T, e env) {
+			w, q := openPriority(t, e)
+			q.AddWithOpts(contract.AddOptions{RateLimited: true, After: w.ticks(never)}, "a", "b")
+			if first, second := w.get(), w.get(); first == second {
+				t.Fatalf("%q came twice, and it was to come once, like the other", first)
+			}
+			if a, b := q.NumRequeues("a"), q.NumRequeues("b"); a != b || a > 1 {
+				t.Fatalf("NumRequeues are %d and %d: the limiter is asked once for each item", a, b)
+			}
+			if !w.exact() {
+				t.Skipf("in real time it would take seconds")
+			}
+			for range 10 {
+				q.AddRateLimited("c") // so that most limiters ask for seconds
+			}
+			w.mustGet("c")
+			w.done("c")
+			before := w.clock().Now()
+			q.AddWithOpts(contract.AddOptions{RateLimited: true, After: -1}, "c")
+			w.mustGet("c")
+			if took := w.clock().Now().Sub(before); took >= time.Second {
+				t.Fatalf("the item came after %s, and a delay below zero adds at once", took)
+			}
+		}},
 	{Clause: "QUEUE-37", Name: "all-of-them", Why: whyLost, Run: func(t *suite.T, e env) {
 		r := openReferee(t, e)
 		r.q.AddWithOpts(contract.AddOptions{})

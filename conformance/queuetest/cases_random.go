@@ -15,12 +15,14 @@ import (
 )
 
 var randomCases = []suite.Case[env]{
-	{Clause: "QUEUE-3", Name: "any-history", Why: "an object could wait for ever behind busier ones", Run: func(t *suite.T, e env) {
-		randomHistories(t, e, history{ordered: true})
-	}},
-	{Clause: "QUEUE-4", Name: "any-history", Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
-		randomHistories(t, e, history{ordered: true, addProcessed: true})
-	}},
+	{Clause: "QUEUE-3", Name: "any-history", Why: "an object could wait for ever behind busier ones",
+		Run: func(t *suite.T, e env) {
+			randomHistories(t, e, history{ordered: true})
+		}},
+	{Clause: "QUEUE-4", Name: "any-history",
+		Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
+			randomHistories(t, e, history{ordered: true, addProcessed: true})
+		}},
 	{Clause: "QUEUE-21", Name: "any-history", Why: whyLost, Run: func(t *suite.T, e env) {
 		randomHistories(t, e, history{addProcessed: true, delays: true})
 	}},
@@ -31,7 +33,8 @@ var randomCases = []suite.Case[env]{
 	}},
 	{Clause: "QUEUE-21", Name: "many-producers", Why: whyLost, Run: func(t *suite.T, e env) {
 		stress(t, e, func(item string, added, seen int64) {
-			t.Errorf("%q was added %d times and is not handed out after the last: a worker saw %d", item, added, seen)
+			t.Errorf("%q was added %d times and is not handed out after the last: a worker saw %d", item,
+				added, seen)
 		}, func(string) {})
 	}},
 }
@@ -60,7 +63,8 @@ func randomHistories(t *suite.T, e env, kind history) {
 		}
 		passed := false
 		defer func() { shrinking = shrinking || !passed }()
-		m := &model{world: w, rt: rt, kind: kind, meter: counts, dirty: map[string]bool{}, processing: map[string]bool{}, due: map[string]time.Time{}, coming: map[string]bool{}}
+		m := &model{world: w, rt: rt, kind: kind, meter: counts, dirty: map[string]bool{},
+			processing: map[string]bool{}, due: map[string]time.Time{}, coming: map[string]bool{}}
 		m.run()
 		passed = true
 	})
@@ -112,7 +116,8 @@ func (m *model) takeOne() {
 	m.ripen() // waiting for Get may have advanced the clock
 	i := slices.Index(m.ready, got)
 	if i < 0 || m.kind.ordered && i > 0 {
-		m.rt.Fatalf("Get = %q; ready are %q, oldest first, and workers have %v", got, m.ready, m.processing)
+		m.rt.Fatalf("Get = %q; ready are %q, oldest first, and workers have %v", got, m.ready,
+			m.processing)
 	}
 	m.ready = slices.Delete(m.ready, i, i+1)
 	delete(m.dirty, got)
@@ -192,7 +197,8 @@ func (m *model) awaitCounts() {
 	}
 	m.meter.awaitCounts(m.world, func() map[string]int {
 		m.ripen() // waiting may have advanced the clock
-		return map[string]int{adds: m.entered, depth: len(m.dirty), retries: m.delayed, latency: m.got, duration: m.over}
+		return map[string]int{adds: m.entered, depth: len(m.dirty), retries: m.delayed, latency: m.got,
+			duration: m.over}
 	})
 }
 

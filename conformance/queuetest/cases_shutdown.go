@@ -15,74 +15,85 @@ import (
 
 const (
 	whyStuck = "a process that is told to stop would hang until it is killed"
-	whyLeak  = "every controller that is started and stopped would leave a goroutine and its queue behind"
+	whyLeak  = "every controller that is started and stopped would leave a goroutine and its queue " +
+		"behind"
 	whyDrain = "a process would exit in the middle of a reconciliation"
 )
 
 var shutdownCases = []suite.Case[env]{
-	{Clause: "QUEUE-10", Name: "nothing-enters", Why: "work that enters a queue that stops is work half done", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.q.ShutDown()
-		w.addEachWay("late")
-		w.advance(w.ticks(5))
-		w.settle()
-		w.awaitLen(0)
-		w.mustEnd()
-	}},
-	{Clause: "QUEUE-10", Name: "while-producers-add", Why: "a producer that is not told in time would crash the process", Run: func(t *suite.T, e env) {
-		for range max(10, t.Scale(30)) {
-			w := newWorld(t, t, e)
-			var producing []*call
-			var adding atomic.Int64
-			for who := range 3 {
-				producing = append(producing, start(func() {
-					for n := 0; !w.q.ShuttingDown(); n++ {
-						w.q.AddAfter(fmt.Sprint("item", who, "-", n%7), time.Duration(1+n%3))
-						adding.Add(1)
-					}
-				}))
+	{Clause: "QUEUE-10", Name: "nothing-enters",
+		Why: "work that enters a queue that stops is work half done", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.q.ShutDown()
+			w.addEachWay("late")
+			w.advance(w.ticks(5))
+			w.settle()
+			w.awaitLen(0)
+			w.mustEnd()
+		}},
+	{Clause: "QUEUE-10", Name: "while-producers-add",
+		Why: "a producer that is not told in time would crash the process", Run: func(t *suite.T, e env) {
+			for range max(10, t.Scale(30)) {
+				w := newWorld(t, t, e)
+				var producing []*call
+				var adding atomic.Int64
+				for who := range 3 {
+					producing = append(producing, start(func() {
+						for n := 0; !w.q.ShuttingDown(); n++ {
+							w.q.AddAfter(fmt.Sprint("item", who, "-", n%7), time.Duration(1+n%3))
+							adding.Add(1)
+						}
+					}))
+				}
+				w.mustSee(func() bool {
+					return adding.Load() >= 10
+				}, "three producers have called AddAfter ten times", producing...)
+				stop := start(w.q.ShutDown)
+				w.finish("each producer that calls AddAfter, after ShutDown,", producing...)
+				w.finish("ShutDown while producers call AddAfter", stop)
+				w.close()
 			}
-			w.mustSee(func() bool { return adding.Load() >= 10 }, "three producers have called AddAfter ten times", producing...)
-			stop := start(w.q.ShutDown)
-			w.finish("each producer that calls AddAfter, after ShutDown,", producing...)
-			w.finish("ShutDown while producers call AddAfter", stop)
-			w.close()
-		}
-	}},
-	{Clause: "QUEUE-11", Name: "what-is-ready-comes-first", Why: "events that were accepted would be dropped", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.add("a", "b", "c")
-		w.mustGet("a")
-		w.q.ShutDown()
-		w.mustGet("b", "c")
-		w.mustEnd()
-		w.mustEnd()
-	}},
-	{Clause: "QUEUE-11", Name: "with-priority", Why: "a worker would take the end for an item", Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
-		q.AddWithOpts(contract.AddOptions{Priority: new(3)}, "a")
-		w.awaitLen(1)
-		w.q.ShutDown()
-		w.mustGetWith(q, "a", 3)
-		var item string
-		var priority int
-		var shutdown bool
-		w.finish("GetWithPriority of a queue that is shut down", start(func() { item, priority, shutdown = q.GetWithPriority() }))
-		if item != "" || priority != 0 || !shutdown {
-			t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and nothing is ready", item, priority, shutdown)
-		}
-	}},
-	{Clause: "QUEUE-11", Name: "added-again-before", Why: "events that were accepted would be dropped", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.add("a")
-		w.mustGet("a")
-		w.add("a")
-		w.q.ShutDown()
-		w.done("a")
-		w.mustGet("a")
-		w.done("a")
-		w.mustEnd()
-	}},
+		}},
+	{Clause: "QUEUE-11", Name: "what-is-ready-comes-first",
+		Why: "events that were accepted would be dropped", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.add("a", "b", "c")
+			w.mustGet("a")
+			w.q.ShutDown()
+			w.mustGet("b", "c")
+			w.mustEnd()
+			w.mustEnd()
+		}},
+	{Clause: "QUEUE-11", Name: "with-priority", Why: "a worker would take the end for an item",
+		Run: func(t *suite.T, e env) {
+			w, q := openPriority(t, e)
+			q.AddWithOpts(contract.AddOptions{Priority: new(3)}, "a")
+			w.awaitLen(1)
+			w.q.ShutDown()
+			w.mustGetWith(q, "a", 3)
+			var item string
+			var priority int
+			var shutdown bool
+			w.finish("GetWithPriority of a queue that is shut down", start(func() {
+				item, priority, shutdown = q.GetWithPriority()
+			}))
+			if item != "" || priority != 0 || !shutdown {
+				t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
+					"nothing is ready", item, priority, shutdown)
+			}
+		}},
+	{Clause: "QUEUE-11", Name: "added-again-before", Why: "events that were accepted would be dropped",
+		Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.add("a")
+			w.mustGet("a")
+			w.add("a")
+			w.q.ShutDown()
+			w.done("a")
+			w.mustGet("a")
+			w.done("a")
+			w.mustEnd()
+		}},
 	{Clause: "QUEUE-12", Name: "every-worker", Why: whyStuck, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		var gets []*getting
@@ -98,39 +109,45 @@ var shutdownCases = []suite.Case[env]{
 			}
 		}
 	}},
-	{Clause: "QUEUE-13", Name: "after-shutdown", Why: "producers ask before they add", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.add("a")
-		w.mustShuttingDown(false)
-		w.q.ShutDown()
-		w.mustShuttingDown(true)
-	}},
-	{Clause: "QUEUE-13", Name: "after-shutdown-with-drain", Why: "producers ask before they add", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.mustShuttingDown(false)
-		w.finish("ShutDownWithDrain of an idle queue", start(w.q.ShutDownWithDrain))
-		w.mustShuttingDown(true)
-	}},
-	{Clause: "QUEUE-14", Name: "again-and-at-once", Why: "a manager and a controller both stop the queue: the second would crash the process", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.add("a")
-		var calls []*call
-		for range 4 {
-			calls = append(calls, start(func() {
-				w.q.ShutDown()
+	{Clause: "QUEUE-13", Name: "after-shutdown", Why: "producers ask before they add",
+		Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.add("a")
+			w.mustShuttingDown(false)
+			w.q.ShutDown()
+			w.mustShuttingDown(true)
+		}},
+	{Clause: "QUEUE-13", Name: "after-shutdown-with-drain", Why: "producers ask before they add",
+		Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.mustShuttingDown(false)
+			w.finish("ShutDownWithDrain of an idle queue", start(w.q.ShutDownWithDrain))
+			w.mustShuttingDown(true)
+		}},
+	{Clause: "QUEUE-14", Name: "again-and-at-once",
+		Why: "a manager and a controller both stop the queue: the second would crash the process",
+		Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.add("a")
+			var calls []*call
+			for range 4 {
+				calls = append(calls, start(func() {
+					w.q.ShutDown()
+					w.q.ShutDown()
+				}))
+			}
+			w.finish("ShutDown, called eight times", calls...)
+			w.mustShuttingDown(true)
+		}},
+	{Clause: "QUEUE-14", Name: "after-drain",
+		Why: "a manager and a controller both stop the queue: the second would crash the process",
+		Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.finish("ShutDownWithDrain, then ShutDown", start(func() {
+				w.q.ShutDownWithDrain()
 				w.q.ShutDown()
 			}))
-		}
-		w.finish("ShutDown, called eight times", calls...)
-		w.mustShuttingDown(true)
-	}},
-	{Clause: "QUEUE-14", Name: "after-drain", Why: "a manager and a controller both stop the queue: the second would crash the process", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.finish("ShutDownWithDrain, then ShutDown", start(func() {
-			w.q.ShutDownWithDrain()
-			w.q.ShutDown()
-		}))
-	}},
+		}},
 	{Clause: "QUEUE-15", Name: "waits-for-done", Why: whyDrain, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		w.add("a", "b")
@@ -195,7 +212,9 @@ var shutdownCases = []suite.Case[env]{
 			w.add("a")
 			w.mustGet("a")
 			drains := w.drainThrice(w.settle)
-			returned := func() bool { return !slices.ContainsFunc(drains, func(c *call) bool { return !c.done() }) }
+			returned := func() bool {
+				return !slices.ContainsFunc(drains, func(c *call) bool { return !c.done() })
+			}
 			w.finish("ShutDown while others drain", start(w.q.ShutDown))
 			for look := 0; !w.virtual() && look < looks && !returned(); look++ {
 				w.pause(look)
@@ -207,7 +226,10 @@ var shutdownCases = []suite.Case[env]{
 			// A ShutDownWithDrain that begins only now waits for Done, and with it those that
 			// ShutDown has woken and that have not run since. One Done need not wake them all:
 			// that is asked for by QUEUE-18.
-			w.mustAwait(func() bool { w.done("a"); return returned() }, "each of three ShutDownWithDrain after ShutDown and Done returns")
+			w.mustAwait(func() bool {
+				w.done("a")
+				return returned()
+			}, "each of three ShutDownWithDrain after ShutDown and Done returns")
 		}
 		t.Fatalf("in each of %d rounds, one of three ShutDownWithDrain waits on after ShutDown", rounds)
 	}},
@@ -258,34 +280,37 @@ var shutdownCases = []suite.Case[env]{
 			w.q.ShutDownWithDrain()
 		})
 	}},
-	{Clause: "QUEUE-26", Name: "shutdown", Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		due := w.addAfter("soon", 50)
-		w.addAfter("late", 60)
-		w.q.ShutDown()
-		if w.reached(due) {
-			t.Skipf("the machine stopped for so long that the item was due before ShutDown")
-		}
-		w.advance(w.ticks(61))
-		w.settle()
-		w.mustEnd()
-	}},
-	{Clause: "QUEUE-26", Name: "drain", Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		w.add("a")
-		w.mustGet("a")
-		due := w.addAfter("late", 50)
-		drain := start(w.q.ShutDownWithDrain)
-		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
-		w.done("a")
-		w.finish("ShutDownWithDrain while an item waits for its time", drain)
-		if w.reached(due) {
-			t.Skipf("the machine stopped for so long that the item was due before the end of ShutDownWithDrain")
-		}
-		w.advance(w.ticks(51))
-		w.settle()
-		w.mustEnd()
-	}},
+	{Clause: "QUEUE-26", Name: "shutdown",
+		Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			due := w.addAfter("soon", 50)
+			w.addAfter("late", 60)
+			w.q.ShutDown()
+			if w.reached(due) {
+				t.Skipf("the machine stopped for so long that the item was due before ShutDown")
+			}
+			w.advance(w.ticks(61))
+			w.settle()
+			w.mustEnd()
+		}},
+	{Clause: "QUEUE-26", Name: "drain",
+		Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
+			w := open(t, e)
+			w.add("a")
+			w.mustGet("a")
+			due := w.addAfter("late", 50)
+			drain := start(w.q.ShutDownWithDrain)
+			w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
+			w.done("a")
+			w.finish("ShutDownWithDrain while an item waits for its time", drain)
+			if w.reached(due) {
+				t.Skipf("the machine stopped for so long that the item was due before the end of " +
+					"ShutDownWithDrain")
+			}
+			w.advance(w.ticks(51))
+			w.settle()
+			w.mustEnd()
+		}},
 }
 
 func (w *world) mustShuttingDown(want bool) {
@@ -338,7 +363,8 @@ func leavesNothing(t *suite.T, e env, f func(*world)) {
 		if left = queues.stacks(); left == "" {
 			return
 		}
-		if t.HasStalled() || time.Since(begin) > min(w.bound, 5*time.Second) && (w.virtual() || !w.exact()) {
+		if t.HasStalled() || time.Since(begin) > min(w.bound, 5*time.Second) &&
+			(w.virtual() || !w.exact()) {
 			t.Fatalf("goroutines are left:\n%s", left)
 		}
 		w.pause(looksBeforeStep - 1)

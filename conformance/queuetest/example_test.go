@@ -12,7 +12,8 @@ import (
 
 func ExampleCheck() {
 	err := queuetest.Check(func(c clock.WithTicker) contract.DelayingQueue[string] {
-		return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: c})
+		return workqueue.NewTypedDelayingQueueWithConfig(
+			workqueue.TypedDelayingQueueConfig[string]{Clock: c})
 	},
 		queuetest.Waive("QUEUE-9", "Done queues a ready item a second time"),
 		queuetest.Waive("QUEUE-18", "Done wakes one of several ShutDownWithDrain"),

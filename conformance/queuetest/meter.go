@@ -121,7 +121,8 @@ func (m *meter) mustObserve(w *world, kind string, n int, begin, end span) {
 	}
 	least, most := end.from.Sub(begin.to), end.to.Sub(begin.from)
 	if got := seconds(all[n-1]); got < least-time.Microsecond || got > most+time.Microsecond {
-		w.t.Fatalf("%s observed %v seconds at last, want %v to %v", kind, all[n-1], least.Seconds(), most.Seconds())
+		w.t.Fatalf("%s observed %v seconds at last, want %v to %v", kind, all[n-1], least.Seconds(),
+			most.Seconds())
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 func newClientGoDelaying(c clock.WithTicker) contract.DelayingQueue[string] {
-	return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: c})
+	return workqueue.NewTypedDelayingQueueWithConfig(
+		workqueue.TypedDelayingQueueConfig[string]{Clock: c})
 }
 
 func newClientGo(c clock.WithTicker) contract.DelayingQueue[string] {
@@ -26,22 +27,28 @@ func newConfiguredClientGo(cfg contract.QueueConfig) contract.DelayingQueue[stri
 	if cfg.Limiter == nil {
 		cfg.Limiter = workqueue.DefaultTypedControllerRateLimiter[string]()
 	}
-	return workqueue.NewTypedRateLimitingQueueWithConfig(cfg.Limiter, workqueue.TypedRateLimitingQueueConfig[string]{
-		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
-			Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock,
-			Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{
-				Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock, Queue: cfg.Order,
-			}),
-		}),
-	})
+	return workqueue.NewTypedRateLimitingQueueWithConfig(cfg.Limiter,
+		workqueue.TypedRateLimitingQueueConfig[string]{
+			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(
+				workqueue.TypedDelayingQueueConfig[string]{
+					Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock,
+					Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{
+						Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock, Queue: cfg.Order,
+					}),
+				}),
+		})
 }
 
 // The clauses that client-go v0.37.2 breaks.
 var clientGoWaivers = []Option{
-	Waive("QUEUE-9", "client-go's Done queues an item that is ready a second time, so two workers may get it"),
-	Waive("QUEUE-18", "client-go's Done wakes one waiter: of several ShutDownWithDrain only one returns"),
-	Waive("QUEUE-20", "client-go's ShutDownWithDrain does not stop the goroutine of the delaying queue, which sees the end at its next heartbeat, up to 10 s later"),
-	Waive("QUEUE-39", "client-go's heap of waiting items does not clear the slot of an entry that left it (util/workqueue/delaying_queue.go, waitForPriorityQueue.Pop)"),
+	Waive("QUEUE-9", "client-go's Done queues an item that is ready a second time, so two workers "+
+		"may get it"),
+	Waive("QUEUE-18", "client-go's Done wakes one waiter: of several ShutDownWithDrain only one "+
+		"returns"),
+	Waive("QUEUE-20", "client-go's ShutDownWithDrain does not stop the goroutine of the delaying "+
+		"queue, which sees the end at its next heartbeat, up to 10 s later"),
+	Waive("QUEUE-39", "client-go's heap of waiting items does not clear the slot of an entry that "+
+		"left it (util/workqueue/delaying_queue.go, waitForPriorityQueue.Pop)"),
 }
 
 // prioritized is controller-runtime's queue with the contract's type of its options.
@@ -62,15 +69,19 @@ func newPriority(clock.WithTicker) contract.DelayingQueue[string] {
 // The clauses that controller-runtime v0.25.2's priority queue breaks.
 var priorityWaivers = []Option{
 	OwnClock(),
-	Waive("QUEUE-4", "the priority queue gives an item that is added while it is processed its place at the Add, not at Done"),
+	Waive("QUEUE-4", "the priority queue gives an item that is added while it is processed its "+
+		"place at the Add, not at Done"),
 	Waive("QUEUE-7", "the priority queue's Len counts items that wait for another worker's Done"),
 	Waive("QUEUE-11", "the priority queue's Get hands out nothing after ShutDown, also what is ready"),
 	Waive("QUEUE-14", "the priority queue's second ShutDown panics: close of closed channel"),
-	Waive("QUEUE-15", "the priority queue's ShutDownWithDrain is ShutDown: it does not wait for workers"),
+	Waive("QUEUE-15", "the priority queue's ShutDownWithDrain is ShutDown: it does not wait for "+
+		"workers"),
 	Waive("QUEUE-16", "the priority queue's ShutDownWithDrain is ShutDown: workers get nothing more"),
-	Waive("QUEUE-17", "the priority queue's ShutDown after ShutDownWithDrain panics: close of closed channel"),
+	Waive("QUEUE-17", "the priority queue's ShutDown after ShutDownWithDrain panics: close of "+
+		"closed channel"),
 	Waive("QUEUE-18", "the priority queue's second ShutDownWithDrain panics: close of closed channel"),
-	Waive("QUEUE-38", "the priority queue's priorities are strict: a low one waits for as long as higher ones come"),
+	Waive("QUEUE-38", "the priority queue's priorities are strict: a low one waits for as long as "+
+		"higher ones come"),
 }
 
 func TestClientGoPasses(t *testing.T) {
@@ -88,9 +99,11 @@ func TestCheckIsFastAndPasses(t *testing.T) {
 		newQueue func(clock.WithTicker) contract.DelayingQueue[string]
 		opts     []Option
 	}{
-		"clientgo":           {newClientGo, append([]Option{NewConfigured(newConfiguredClientGo)}, clientGoWaivers...)},
-		"clientgo-own-clock": {newClientGo, append([]Option{OwnClock(), NewConfigured(newConfiguredClientGo)}, clientGoWaivers...)},
-		"priorityqueue":      {newPriority, priorityWaivers},
+		"clientgo": {newClientGo,
+			append([]Option{NewConfigured(newConfiguredClientGo)}, clientGoWaivers...)},
+		"clientgo-own-clock": {newClientGo,
+			append([]Option{OwnClock(), NewConfigured(newConfiguredClientGo)}, clientGoWaivers...)},
+		"priorityqueue": {newPriority, priorityWaivers},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var slow time.Duration

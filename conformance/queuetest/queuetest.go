@@ -69,11 +69,13 @@ type env struct {
 	newTimeline func() timeline
 }
 
-var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases, randomCases, concurrentCases,
+var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases,
+	randomCases, concurrentCases,
 	metricsCases, orderCases, costCases, manyCases)
 
 // Run tests newQueue's queues, in a subtest per case.
-func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {
+func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string],
+	opts ...Option) {
 	t.Helper()
 	cfg, err := suite.NewConfig(opts)
 	if err != nil {

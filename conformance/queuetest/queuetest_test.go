@@ -29,7 +29,8 @@ func TestQueuesWithoutLimiterSkipItsClauses(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	without := []contract.Capability{contract.CapRateLimiting, contract.CapPriority, contract.CapConfigured}
+	without := []contract.Capability{contract.CapRateLimiting, contract.CapPriority,
+		contract.CapConfigured}
 	for _, clause := range contract.ClausesOf(contract.ComponentQueue) {
 		got := skipped[clause.ID] && !passed[clause.ID]
 		if want := slices.Contains(without, clause.Capability); got != want {
@@ -83,7 +84,8 @@ func TestATardyGetIsNotAccused(t *testing.T) {
 }
 
 func TestWrongOptionsAreNamed(t *testing.T) {
-	if err := Check(newClientGo, Waive("QUEUE-99", "no such clause")); err == nil || !strings.Contains(err.Error(), "QUEUE-99") {
+	if err := Check(newClientGo, Waive("QUEUE-99", "no such clause")); err == nil ||
+		!strings.Contains(err.Error(), "QUEUE-99") {
 		t.Errorf("an unknown clause is waived without a word: %v", err)
 	}
 }

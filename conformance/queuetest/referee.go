@@ -74,7 +74,8 @@ func (r *referee) index(item string) int {
 // next is the place of the item that comes by priority.
 func (r *referee) next() (best int) {
 	for i, c := range r.ready {
-		if b := r.ready[best]; c.priority > b.priority || c.priority == b.priority && c.entered < b.entered {
+		if b := r.ready[best]; c.priority > b.priority || c.priority == b.priority &&
+			c.entered < b.entered {
 			best = i
 		}
 	}
@@ -95,7 +96,8 @@ func (r *referee) takeOne() string {
 	case i == 0 && r.inOrder >= leastInOrder:
 		r.inOrder = 0
 	default:
-		r.t.Fatalf("GetWithPriority = %q of priority %d, and %q of %d is ready; %d Gets since one went by age. Ready since long ago, and then later: %v",
+		r.t.Fatalf("GetWithPriority = %q of priority %d, and %q of %d is ready; %d Gets since one "+
+			"went by age. Ready since long ago, and then later: %v",
 			item, priority, r.ready[best].item, r.ready[best].priority, r.inOrder, r.ready)
 	}
 	r.ready = slices.Delete(r.ready, i, i+1)
@@ -200,7 +202,9 @@ func (m *timed) play(rt *rapid.T) {
 		},
 	}
 	if m.exact() {
-		steps["advance"] = func(rt *rapid.T) { m.advance(m.ticks(rapid.IntRange(1, 3).Draw(rt, "ticks"))) }
+		steps["advance"] = func(rt *rapid.T) {
+			m.advance(m.ticks(rapid.IntRange(1, 3).Draw(rt, "ticks")))
+		}
 	}
 	rt.Repeat(steps)
 	if m.exact() {
@@ -299,7 +303,8 @@ func (r *referee) takeTurn(turn int) string {
 	}
 	item, priority := r.getWith(r.q)
 	if want := r.ready[next]; item != want.item || priority != want.priority {
-		r.t.Fatalf("GetWithPriority = %q, %d, want %q, %d with a turn of %d; %d Gets passed over the oldest before; ready, the oldest first, are %v",
+		r.t.Fatalf("GetWithPriority = %q, %d, want %q, %d with a turn of %d; %d Gets passed over the "+
+			"oldest before; ready, the oldest first, are %v",
 			item, priority, want.item, want.priority, turn, r.inOrder, r.ready)
 	}
 	r.ready = slices.Delete(r.ready, next, next+1)

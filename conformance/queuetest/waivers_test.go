@@ -39,12 +39,14 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 }
 
 // wantFailure asserts that the clause's cases find the mistake, and not a watchdog.
-func wantFailure(t *testing.T, clause string, newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {
+func wantFailure(t *testing.T, clause string,
+	newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {
 	t.Helper()
 	opts = append(opts, suite.Only(clause), suite.WithCaseTimeout(5*time.Second))
 	err := suite.UntilCaught(func(seed Option) error { return Check(newQueue, append(opts, seed)...) })
 	var failure *suite.Failure
-	if !errors.As(err, &failure) || failure.Clause.ID != clause || strings.Contains(failure.Reason, "still running") {
+	if !errors.As(err, &failure) || failure.Clause.ID != clause ||
+		strings.Contains(failure.Reason, "still running") {
 		t.Errorf("want a failure of %s that says what was seen, got %v", clause, err)
 	}
 }

@@ -26,7 +26,8 @@ type world struct {
 	t     reporter
 	owner *suite.T
 	q     contract.DelayingQueue[string]
-	bound time.Duration // how long await waits in a bubble, in virtual time; elsewhere it waits until the case stalls
+	// how long await waits in a bubble, in virtual time; elsewhere it waits until the case stalls
+	bound time.Duration
 }
 
 // open makes a queue that is shut down when the case ends.
@@ -39,7 +40,8 @@ func open(t *suite.T, e env) *world {
 // newWorld makes a world for case c. Its failures go to t.
 func newWorld(t reporter, c *suite.T, e env) *world {
 	tl := e.newTimeline()
-	return &world{timeline: tl, t: t, owner: c, q: e.newQueue(tl.clock()), bound: c.Config().CaseTimeout / 10}
+	return &world{timeline: tl, t: t, owner: c, q: e.newQueue(tl.clock()),
+		bound: c.Config().CaseTimeout / 10}
 }
 
 // configured returns e with queues that are made with cfg and the clock of their world. It
@@ -243,7 +245,8 @@ func (w *world) mustEnd() {
 	g := w.startGet()
 	w.finish("Get of a queue that is shut down", g.call)
 	if !g.shutdown || g.item != "" {
-		w.t.Fatalf("Get = %q, shutdown = %v; want the zero item and true: the queue is shut down and nothing is ready", g.item, g.shutdown)
+		w.t.Fatalf("Get = %q, shutdown = %v; want the zero item and true: the queue is shut down and "+
+			"nothing is ready", g.item, g.shutdown)
 	}
 }
 

@@ -40,11 +40,14 @@ func movingKey(n int) string { return fmt.Sprint("k", n) }
 func valuesOfMoving(obj any) ([]string, error) { return obj.(*moving).values, nil }
 
 var addedCases = []suite.Case[NewStore]{{
-	Clause: "STORE-44", Name: "lists-before-and-writes-after", Run: func(t *suite.T, newStore NewStore) {
-		for deadline := time.Now().Add(t.ScaleTime(addedTime)); !t.Failed() && time.Now().Before(deadline); {
+	Clause: "STORE-44", Name: "lists-before-and-writes-after",
+	Run: func(t *suite.T, newStore NewStore) {
+		for deadline := time.Now().Add(t.ScaleTime(addedTime)); !t.Failed() &&
+			time.Now().Before(deadline); {
 			addUnderListers(t, newStore, deadline)
 		}
-	}, Why: "a second controller adds its index to a running informer while the first one lists: later the writer panics, or objects are missing, for the life of the process",
+	}, Why: "a second controller adds its index to a running informer while the first one lists: " +
+		"later the writer panics, or objects are missing, for the life of the process",
 }}
 
 // addUnderListers plays one round on a store of its own.
@@ -87,7 +90,8 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 		actors = append(actors, func() {
 			for first := true; (first || !ended.Load()) && !t.HasStalled(); first = false {
 				if list := s.List(); len(list) != addedObjects {
-					t.Errorf("List returned %d objects beside AddIndexers and updates; want %d", len(list), addedObjects)
+					t.Errorf("List returned %d objects beside AddIndexers and updates; want %d", len(list),
+						addedObjects)
 					return
 				}
 			}
@@ -113,7 +117,8 @@ func agreeOnMoving(t *suite.T, s contract.Store, name string, now []*moving) {
 		t.Errorf("after AddIndexers under lists the values in %q are %q; want %q", name, values, wanted)
 		return
 	}
-	for n := 0; n < addedMoving; n += addedMoving / 10 { // not each: a store may look through all objects
+	// not each: a store may look through all objects
+	for n := 0; n < addedMoving; n += addedMoving / 10 {
 		value := now[n].values[0]
 		objects := want[value]
 		got, err := s.ByIndex(name, value)
@@ -122,7 +127,8 @@ func agreeOnMoving(t *suite.T, s contract.Store, name string, now []*moving) {
 			same = same && slices.Contains(got, obj)
 		}
 		if !same {
-			t.Errorf("after AddIndexers under lists ByIndex(%s, %s) returned %d objects, %v; want %d", name, value, len(got), err, len(objects))
+			t.Errorf("after AddIndexers under lists ByIndex(%s, %s) returned %d objects, %v; want %d", name,
+				value, len(got), err, len(objects))
 			return
 		}
 	}

@@ -11,12 +11,14 @@ import (
 
 // appendCases: lists in memory of the caller's.
 var appendCases = []suite.Case[NewStore]{{
-	Clause: "STORE-51", Name: "random-history-of-appended-lists", Why: "a lister takes the same memory for every list",
+	Clause: "STORE-51", Name: "random-history-of-appended-lists",
+	Why: "a lister takes the same memory for every list",
 	Run: func(t *suite.T, newStore NewStore) {
 		if _, ok := newStore(contract.Indexers{}).(contract.Appender); !ok {
 			t.Skipf("no AppendList")
 		}
-		t.Random(randomHistory(newStore, allIndexes, (*model).checkAppends, doAdd, doUpdate, doDelete, doReplace))
+		t.Random(randomHistory(newStore, allIndexes, (*model).checkAppends, doAdd, doUpdate, doDelete,
+			doReplace))
 	},
 }}
 
@@ -31,10 +33,11 @@ func (m *model) checkAppends(s contract.Store) error {
 		for _, index := range m.indexes {
 			for _, value := range append(indexValues(m.all(), index), "no such value") {
 				var failed error
-				err := m.checkAppend(fmt.Sprintf("AppendByIndex(%s, %q)", index, value), room, holding(m.all(), index, value), func(dst []any) (list []any) {
-					list, failed = a.AppendByIndex(dst, index, value)
-					return list
-				})
+				err := m.checkAppend(fmt.Sprintf("AppendByIndex(%s, %q)", index, value), room,
+					holding(m.all(), index, value), func(dst []any) (list []any) {
+						list, failed = a.AppendByIndex(dst, index, value)
+						return list
+					})
 				if err := errors.Join(err, failed); err != nil {
 					return err
 				}
@@ -42,8 +45,11 @@ func (m *model) checkAppends(s contract.Store) error {
 		}
 	}
 	before := []any{"before"}
-	if got, err := a.AppendByIndex(before, "no such index", ""); err == nil || len(got) != 1 || got[0] != before[0] {
-		return fmt.Errorf("AppendByIndex of an index that does not exist returns %v and the error %v; want what it was given, and an error", got, err)
+	if got, err := a.AppendByIndex(before, "no such index", ""); err == nil || len(got) != 1 ||
+		got[0] != before[0] {
+		return fmt.Errorf(
+			"AppendByIndex of an index that does not exist returns %v and the error %v; want what it was "+
+				"given, and an error", got, err)
 	}
 	return nil
 }

@@ -19,9 +19,11 @@ var basicCases = []suite.Case[NewStore]{
 		}
 		s.Update("k", b)
 		if got, ok := s.Get("k"); !ok || got != any(b) {
-			t.Fatalf("Get gave %v, %v: an equal object took the place of the first, and Get must give the newer one itself", got, ok)
+			t.Fatalf("Get gave %v, %v: an equal object took the place of the first, and Get must give "+
+				"the newer one itself", got, ok)
 		}
-	}, Why: "handlers compare old and new by pointer, and informers share objects rather than copy them"},
+	}, Why: "handlers compare old and new by pointer, and informers share objects rather than copy " +
+		"them"},
 	{Clause: "STORE-1", Name: "absent", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
 		fill(s, newItem("k", 1, "x"))
@@ -33,7 +35,8 @@ var basicCases = []suite.Case[NewStore]{
 	}, Why: "a controller takes exists for the word of the cache and deletes or creates by it"},
 	{Clause: "STORE-1", Name: "odd-keys", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
-		agree(t, fill(s, newItem("", 1, ""), newItem("a/b", 2, ""), newItem("\x00", 3, "\x00"), newItem("ключ", 4, "x")), s, "after adding keys of odd bytes")
+		agree(t, fill(s, newItem("", 1, ""), newItem("a/b", 2, ""), newItem("\x00", 3, "\x00"),
+			newItem("ключ", 4, "x")), s, "after adding keys of odd bytes")
 	}, Why: "a key is any string: cluster-scoped objects have no slash"},
 	{Clause: "STORE-2", Name: "add-replaces", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
@@ -79,7 +82,8 @@ var basicCases = []suite.Case[NewStore]{
 			}
 		}
 		agree(t, fill(s, crowd(most)...), s, "when all have come back")
-	}, Why: "a namespace that is deleted takes most objects with it, and the store gives back their room"},
+	}, Why: "a namespace that is deleted takes most objects with it, and the store gives back " +
+		"their room"},
 	{Clause: "STORE-4", Name: "list", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
 		if got := s.List(); len(got) != 0 {
@@ -119,45 +123,54 @@ var sliceCases = []suite.Case[NewStore]{
 	sliceCase("list-keys", func(s contract.Store) ([]string, error) { return s.ListKeys(), nil }),
 	sliceCase("by-index", func(s contract.Store) ([]any, error) { return s.ByIndex(one, "a") }),
 	sliceCase("by-index-many", func(s contract.Store) ([]any, error) { return s.ByIndex(many, "y") }),
-	sliceCase("index", func(s contract.Store) ([]any, error) { return s.Index(one, newItem("", 0, "a")) }),
-	sliceCase("index-many", func(s contract.Store) ([]any, error) { return s.Index(many, newItem("", 0, "a", "x", "y")) }),
+	sliceCase("index", func(s contract.Store) ([]any, error) {
+		return s.Index(one, newItem("", 0, "a"))
+	}),
+	sliceCase("index-many", func(s contract.Store) ([]any, error) {
+		return s.Index(many, newItem("", 0, "a", "x", "y"))
+	}),
 	sliceCase("index-keys", func(s contract.Store) ([]string, error) { return s.IndexKeys(one, "a") }),
-	sliceCase("list-index-func-values", func(s contract.Store) ([]string, error) { return s.ListIndexFuncValues(one), nil }),
+	sliceCase("list-index-func-values", func(s contract.Store) ([]string, error) {
+		return s.ListIndexFuncValues(one), nil
+	}),
 }
 
-func sliceCase[E comparable](name string, read func(contract.Store) ([]E, error)) suite.Case[NewStore] {
-	return suite.Case[NewStore]{Clause: "STORE-6", Name: name, Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := fill(s, crowd(40)...)
-		mine, err := read(s)
-		must(t, err)
-		kept := slices.Clone(mine)
-		for n := range 40 { // other objects, under the same values
-			s.Update(key(n), at(n, 45))
-		}
-		_, err = read(s)
-		must(t, err)
-		for n := range 40 {
-			s.Update(key(n), newItem(key(n), 1000+n, "moved", "moved"))
-		}
-		for n := range 20 {
-			s.Delete(key(n))
-		}
-		s.Replace(m.asMap(), "2")
-		if !slices.Equal(mine, kept) {
-			t.Fatalf("later calls changed a slice that was returned before: %v, was %v", mine, kept)
-		}
-		mine, err = read(s)
-		must(t, err)
-		var zero E
-		slices.Reverse(mine)
-		agree(t, m, s, "after the caller reversed the result")
-		room := mine[:cap(mine)] // append would write here
-		for n := range room {
-			room[n] = zero
-		}
-		agree(t, m, s, "after the caller overwrote the result and what append reaches")
-	}, Why: "callers sort what they list, and a shared backing array corrupts the cache under everybody"}
+func sliceCase[E comparable](name string,
+	read func(contract.Store) ([]E, error)) suite.Case[NewStore] {
+	return suite.Case[NewStore]{Clause: "STORE-6", Name: name,
+		Run: func(t *suite.T, newStore NewStore) {
+			s := newStore(indexers())
+			m := fill(s, crowd(40)...)
+			mine, err := read(s)
+			must(t, err)
+			kept := slices.Clone(mine)
+			for n := range 40 { // other objects, under the same values
+				s.Update(key(n), at(n, 45))
+			}
+			_, err = read(s)
+			must(t, err)
+			for n := range 40 {
+				s.Update(key(n), newItem(key(n), 1000+n, "moved", "moved"))
+			}
+			for n := range 20 {
+				s.Delete(key(n))
+			}
+			s.Replace(m.asMap(), "2")
+			if !slices.Equal(mine, kept) {
+				t.Fatalf("later calls changed a slice that was returned before: %v, was %v", mine, kept)
+			}
+			mine, err = read(s)
+			must(t, err)
+			var zero E
+			slices.Reverse(mine)
+			agree(t, m, s, "after the caller reversed the result")
+			room := mine[:cap(mine)] // append would write here
+			for n := range room {
+				room[n] = zero
+			}
+			agree(t, m, s, "after the caller overwrote the result and what append reaches")
+		}, Why: "callers sort what they list, and a shared backing array corrupts the cache under " +
+			"everybody"}
 }
 
 // key returns the n-th key. All keys differ; those of n below 1000 sort in the order of n.

@@ -33,12 +33,14 @@ var (
 
 func (h *history) draw(rt *rapid.T) *item {
 	h.seq++
-	i := newItem(randomKeys.Draw(rt, "key"), h.seq, randomOne.Draw(rt, "one"), randomMany.Draw(rt, "many")...)
+	i := newItem(randomKeys.Draw(rt, "key"), h.seq, randomOne.Draw(rt, "one"),
+		randomMany.Draw(rt, "many")...)
 	return i.withMaybe(randomSome.Draw(rt, "maybe"))
 }
 
 func (h *history) drawPoisoned(rt *rapid.T) *item {
-	return h.draw(rt).poisoned(randomHow.Draw(rt, "index that fails"), rapid.Bool().Draw(rt, "by a panic"))
+	return h.draw(rt).poisoned(randomHow.Draw(rt, "index that fails"),
+		rapid.Bool().Draw(rt, "by a panic"))
 }
 
 // drawContent returns a content for Replace, of up to five items.
@@ -131,26 +133,36 @@ var (
 
 // historyCases: after every step the store agrees with the model.
 var historyCases = []suite.Case[NewStore]{
-	historyCase("STORE-2", "objects", allIndexes, (*model).checkObjects, doAdd, doUpdate, doDelete, doReplace),
-	historyCase("STORE-19", "indexes", allIndexes, (*model).check, doAdd, doUpdate, doDelete, doReplace),
-	historyCase("STORE-23", "indexers-added", []string{one}, (*model).check, doUpdate, doDelete, doReplace, doAddIndexers),
-	historyCase("STORE-28", "failing-writes", allIndexes, (*model).check, doUpdate, doDelete, failWrite),
-	historyCase("STORE-29", "failing-replaces", allIndexes, (*model).check, doUpdate, doDelete, doReplace, failReplace),
-	historyCase("STORE-37", "transactions", allIndexes, (*model).check, doTransaction, doUpdate, doDelete),
-	historyCase("STORE-39", "failing-transactions", allIndexes, (*model).check, doTransaction, doUpdate, failTransaction),
+	historyCase("STORE-2", "objects", allIndexes, (*model).checkObjects, doAdd, doUpdate, doDelete,
+		doReplace),
+	historyCase("STORE-19", "indexes", allIndexes, (*model).check, doAdd, doUpdate, doDelete,
+		doReplace),
+	historyCase("STORE-23", "indexers-added", []string{one}, (*model).check, doUpdate, doDelete,
+		doReplace, doAddIndexers),
+	historyCase("STORE-28", "failing-writes", allIndexes, (*model).check, doUpdate, doDelete,
+		failWrite),
+	historyCase("STORE-29", "failing-replaces", allIndexes, (*model).check, doUpdate, doDelete,
+		doReplace, failReplace),
+	historyCase("STORE-37", "transactions", allIndexes, (*model).check, doTransaction, doUpdate,
+		doDelete),
+	historyCase("STORE-39", "failing-transactions", allIndexes, (*model).check, doTransaction,
+		doUpdate, failTransaction),
 }
 
-func historyCase(clause, name string, indexes []string, check func(*model, contract.Store) error, deeds ...deed) suite.Case[NewStore] {
-	return suite.Case[NewStore]{Clause: clause, Name: "random-history-of-" + name, Run: func(t *suite.T, newStore NewStore) {
-		if slices.ContainsFunc(deeds, func(d deed) bool { return d.name == doTransaction.name }) {
-			transactor(t, newStore(indexers()))
-		}
-		t.Random(randomHistory(newStore, indexes, check, deeds...))
-	}, Why: "the order of events is the cluster's to choose"}
+func historyCase(clause, name string, indexes []string, check func(*model, contract.Store) error,
+	deeds ...deed) suite.Case[NewStore] {
+	return suite.Case[NewStore]{Clause: clause, Name: "random-history-of-" + name,
+		Run: func(t *suite.T, newStore NewStore) {
+			if slices.ContainsFunc(deeds, func(d deed) bool { return d.name == doTransaction.name }) {
+				transactor(t, newStore(indexers()))
+			}
+			t.Random(randomHistory(newStore, indexes, check, deeds...))
+		}, Why: "the order of events is the cluster's to choose"}
 }
 
 // randomHistory does the deeds in random order. After each it checks the store.
-func randomHistory(newStore NewStore, indexes []string, check func(*model, contract.Store) error, deeds ...deed) func(*rapid.T) {
+func randomHistory(newStore NewStore, indexes []string, check func(*model, contract.Store) error,
+	deeds ...deed) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		h := &history{s: newStore(indexers(indexes...)), m: newModel()}
 		h.m.indexes = slices.Clone(indexes)

@@ -46,7 +46,8 @@ var indexCases = []suite.Case[NewStore]{
 		} {
 			for _, index := range allIndexes {
 				got, err := s.Index(index, probe)
-				must(t, answered(err, "Index("+index+", "+probe.name+")", names(got), itemNames(sharing(m.all(), index, probe))))
+				must(t, answered(err, "Index("+index+", "+probe.name+")", names(got),
+					itemNames(sharing(m.all(), index, probe))))
 			}
 		}
 	}, Why: "an object that shares two values would be reconciled twice"},
@@ -57,7 +58,8 @@ var indexCases = []suite.Case[NewStore]{
 		}
 		m := fill(s, crowd(60)...)
 		for _, index := range allIndexes {
-			must(t, differs("ListIndexFuncValues("+index+")", s.ListIndexFuncValues(index), indexValues(m.all(), index)))
+			must(t, differs("ListIndexFuncValues("+index+")", s.ListIndexFuncValues(index),
+				indexValues(m.all(), index)))
 		}
 	}, Why: "it is how callers walk an index"},
 	{Clause: "STORE-16", Name: "empty-sets-dropped", Run: func(t *suite.T, newStore NewStore) {
@@ -81,7 +83,8 @@ var indexCases = []suite.Case[NewStore]{
 		}
 		values()
 		must(t, differs("ListIndexFuncValues(many)", s.ListIndexFuncValues(many), nil))
-	}, Why: "jobs and events have values of their own: the empty sets of those that are gone grow without bound (kubernetes#84959)"},
+	}, Why: "jobs and events have values of their own: the empty sets of those that are gone grow " +
+		"without bound (kubernetes#84959)"},
 	{Clause: "STORE-17", Name: "unknown-index", Run: func(t *suite.T, newStore NewStore) {
 		for _, s := range []contract.Store{newStore(indexers()), newStore(contract.Indexers{})} {
 			i := newItem("k", 1, "a")
@@ -179,11 +182,14 @@ var indexCases = []suite.Case[NewStore]{
 		delete(m.items, "k")
 		agree(t, m, s, "after Delete")
 	}, Why: "a pod that is scheduled moves from no node to a node; under both it is counted twice"},
-	{Clause: "STORE-19", Name: "the-newer-object-under-an-unchanged-value", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		fill(s, newItem("k", 1, "a", "x").withMaybe("p"))
-		agree(t, fill(s, newItem("k", 2, "a", "x").withMaybe("p")), s, "after an Update that moves nothing")
-	}, Why: "a store that skips an index whose value is the same must still serve the newer object from it"},
+	{Clause: "STORE-19", Name: "the-newer-object-under-an-unchanged-value",
+		Run: func(t *suite.T, newStore NewStore) {
+			s := newStore(indexers())
+			fill(s, newItem("k", 1, "a", "x").withMaybe("p"))
+			agree(t, fill(s, newItem("k", 2, "a", "x").withMaybe("p")), s,
+				"after an Update that moves nothing")
+		}, Why: "a store that skips an index whose value is the same must still serve the newer object " +
+			"from it"},
 }
 
 // replaceCases: Replace.
@@ -251,7 +257,8 @@ var replaceCases = []suite.Case[NewStore]{
 		agree(t, m, s, "after Replace")
 		for _, index := range allIndexes {
 			if got, err := s.ByIndex(index, "old"); err != nil || len(got) != 0 {
-				t.Errorf("ByIndex(%s, old) gave %v, %v after Replace dropped the last object with the value", index, got, err)
+				t.Errorf("ByIndex(%s, old) gave %v, %v after Replace dropped the last object with the value",
+					index, got, err)
 			}
 		}
 	}, Why: "stale values of a dropped object give nil or deleted objects to whoever asks the index"},
@@ -283,7 +290,8 @@ var indexerCases = []suite.Case[NewStore]{
 		must(t, s.AddIndexers(indexers(many, maybe)))
 		t.Progress()
 		agree(t, m, s, "after AddIndexers on a large store")
-	}, Why: "a second controller adds its index to an informer of a whole cluster, and finds a part of the objects"},
+	}, Why: "a second controller adds its index to an informer of a whole cluster, and finds a " +
+		"part of the objects"},
 	{Clause: "STORE-23", Name: "back-fill-of-own-values", Run: func(t *suite.T, newStore NewStore) {
 		of := func(obj any) ([]string, error) { return []string{ownValue(obj.(*item))}, nil }
 		s := newStore(contract.Indexers{own: of})
@@ -295,7 +303,8 @@ var indexerCases = []suite.Case[NewStore]{
 		must(t, s.AddIndexers(contract.Indexers{ownLater: of}))
 		t.Progress()
 		must(t, m.checkOwnValues(s, ownLater))
-	}, Why: "an index by UID has a value for each object, and one that is lost is an object that nobody finds"},
+	}, Why: "an index by UID has a value for each object, and one that is lost is an object that " +
+		"nobody finds"},
 	{Clause: "STORE-23", Name: "nothing-to-add", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(contract.Indexers{})
 		must(t, s.AddIndexers(contract.Indexers{}))
@@ -321,7 +330,8 @@ var indexerCases = []suite.Case[NewStore]{
 		agree(t, m, s, "after AddIndexers was refused")
 		must(t, s.AddIndexers(indexers(many, maybe)))
 		agree(t, newModel(m.all()...), s, "after the names were added")
-	}, Why: "two controllers that both add \"by-node\" must hear of it and not read each other's index"},
+	}, Why: "two controllers that both add \"by-node\" must hear of it and not read each other's " +
+		"index"},
 	{Clause: "STORE-52", Name: "words", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers(one))
 		fill(s, crowd(3)...)
@@ -338,7 +348,8 @@ var indexerCases = []suite.Case[NewStore]{
 		words("IndexKeys", err, unknown)
 		_, err = s.ByIndex(many, "x")
 		words("ByIndex", err, unknown)
-	}, Why: "a controller that adds an index which another one may have added takes \"indexer conflict\" for success"},
+	}, Why: "a controller that adds an index which another one may have added takes \"indexer " +
+		"conflict\" for success"},
 	{Clause: "STORE-25", Name: "get-indexers", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers(one))
 		must(t, s.AddIndexers(indexers(many, maybe)))
@@ -361,7 +372,8 @@ var indexerCases = []suite.Case[NewStore]{
 		before := s.GetIndexers()
 		must(t, s.AddIndexers(indexers(many)))
 		if len(before) != 1 {
-			t.Fatalf("AddIndexers wrote to the map that GetIndexers had returned: who walks it meanwhile crashes")
+			t.Fatalf("AddIndexers wrote to the map that GetIndexers had returned: who walks it meanwhile " +
+				"crashes")
 		}
 		mine := s.GetIndexers()
 		delete(mine, one)

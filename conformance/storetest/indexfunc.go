@@ -32,19 +32,24 @@ func reusing() contract.Indexers {
 
 // reuseCase fills a store through one writing call. It writes no key twice: client-go
 // compares the values of the old and the new object in one slice.
-func reuseCase(name string, write func(t *suite.T, s contract.Store, items []*item) *model) suite.Case[NewStore] {
-	return suite.Case[NewStore]{Clause: "STORE-47", Name: name, Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(reusing())
-		m := write(t, s, crowd(30))
-		agree(t, m, s, "with an IndexFunc that returns the same slice each time")
-		s.Delete(key(3))
-		delete(m.items, key(3))
-		agree(t, m, s, "after a Delete, with an IndexFunc that returns the same slice each time")
-	}, Why: "an IndexFunc that builds its values in a buffer works with client-go, and objects would vanish from their indexes with this store"}
+func reuseCase(name string, write func(t *suite.T, s contract.Store,
+	items []*item) *model) suite.Case[NewStore] {
+	return suite.Case[NewStore]{Clause: "STORE-47", Name: name,
+		Run: func(t *suite.T, newStore NewStore) {
+			s := newStore(reusing())
+			m := write(t, s, crowd(30))
+			agree(t, m, s, "with an IndexFunc that returns the same slice each time")
+			s.Delete(key(3))
+			delete(m.items, key(3))
+			agree(t, m, s, "after a Delete, with an IndexFunc that returns the same slice each time")
+		}, Why: "an IndexFunc that builds its values in a buffer works with client-go, and objects " +
+			"would vanish from their indexes with this store"}
 }
 
 var reuseCases = []suite.Case[NewStore]{
-	reuseCase("add", func(_ *suite.T, s contract.Store, items []*item) *model { return fill(s, items...) }),
+	reuseCase("add", func(_ *suite.T, s contract.Store, items []*item) *model {
+		return fill(s, items...)
+	}),
 	reuseCase("transaction", func(t *suite.T, s contract.Store, items []*item) *model {
 		batch := transactor(t, s)
 		m := fill(s, items[:5]...)
@@ -110,7 +115,8 @@ var serialCases = []suite.Case[NewStore]{
 		c.memo = 0
 		must(t, s.AddIndexers(contract.Indexers{"later": indexFunc(one, c.pass)}))
 		c.check(t)
-		must(t, differs("ListIndexFuncValues(later)", s.ListIndexFuncValues("later"), indexValues(m.all(), one)))
+		must(t, differs("ListIndexFuncValues(later)", s.ListIndexFuncValues("later"),
+			indexValues(m.all(), one)))
 	}, Why: whySerial},
 	{Clause: "STORE-48", Name: "writers", Run: func(t *suite.T, newStore NewStore) {
 		var c turnstile
@@ -181,7 +187,8 @@ var serialCases = []suite.Case[NewStore]{
 	}, Why: whySerial},
 }
 
-const whySerial = "an IndexFunc with a memo map works with client-go: called from two goroutines at once it ends the process (concurrent map writes)"
+const whySerial = "an IndexFunc with a memo map works with client-go: called from two " +
+	"goroutines at once it ends the process (concurrent map writes)"
 
 // The sizes of STORE-49.
 const (
@@ -203,30 +210,33 @@ const (
 // runs on the machine. It compares with the same number of values in many objects, measured
 // just before. And a step fails only if it is too slow three times in a row.
 func linearCase(name string, work func(t *suite.T, s contract.Store, n int)) suite.Case[NewStore] {
-	return suite.Case[NewStore]{Clause: "STORE-49", Name: name, Run: func(t *suite.T, newStore NewStore) {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		elapsed := func(n, times int) time.Duration {
-			begin := processorTime()
-			for range times {
-				work(t, newStore(indexers(many)), n)
-				t.Progress() // the steps are bounded, and on a slow machine they take seconds
-			}
-			return processorTime() - begin
-		}
-		for n := 2 * fewValues; n <= mostValues; n *= 2 {
-			for again := 1; ; again++ {
-				inMany, inOne := elapsed(fewValues, n/fewValues), elapsed(n, 1)
-				if inOne <= max(noticeable, slowerThanFew*inMany) {
-					break
+	return suite.Case[NewStore]{Clause: "STORE-49", Name: name,
+		Run: func(t *suite.T, newStore NewStore) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			elapsed := func(n, times int) time.Duration {
+				begin := processorTime()
+				for range times {
+					work(t, newStore(indexers(many)), n)
+					t.Progress() // the steps are bounded, and on a slow machine they take seconds
 				}
-				if again == accusations {
-					t.Fatalf("writes of an object of %d index values take %s of processor time, of objects of %d values each, as many in all, %s: more than linear",
-						n, inOne, fewValues, inMany)
+				return processorTime() - begin
+			}
+			for n := 2 * fewValues; n <= mostValues; n *= 2 {
+				for again := 1; ; again++ {
+					inMany, inOne := elapsed(fewValues, n/fewValues), elapsed(n, 1)
+					if inOne <= max(noticeable, slowerThanFew*inMany) {
+						break
+					}
+					if again == accusations {
+						t.Fatalf("writes of an object of %d index values take %s of processor time, of objects of "+
+							"%d values each, as many in all, %s: more than linear",
+							n, inOne, fewValues, inMany)
+					}
 				}
 			}
-		}
-	}, Why: "an object of thousands of index values stops every writer, and with a lock every reader, for seconds"}
+		}, Why: "an object of thousands of index values stops every writer, and with a lock every " +
+			"reader, for seconds"}
 }
 
 // valuesFrom returns n values. Different from give disjoint values.
@@ -243,7 +253,8 @@ var linearCases = []suite.Case[NewStore]{
 		values, others := valuesFrom(0, n), valuesFrom(n, n)
 		reversed := slices.Clone(others)
 		slices.Reverse(reversed)
-		for _, v := range [][]string{values, others, reversed, slices.Concat(reversed[n/2:], values[n/2:])} {
+		for _, v := range [][]string{values, others, reversed,
+			slices.Concat(reversed[n/2:], values[n/2:])} {
 			s.Update("k", &item{name: "k", key: "k", many: v})
 			must(t, found(s, v[0], 1))
 		}

@@ -31,25 +31,42 @@ type read struct {
 
 // reads are the questions that return more than one object.
 var reads = []read{
-	{"list", "STORE-7", func(s contract.Store) ([]string, error) { return names(s.List()), nil }, itemNames},
-	{"list-keys", "STORE-8", func(s contract.Store) ([]string, error) { return s.ListKeys(), nil }, itemKeys},
-	readObjects("by-index", "STORE-9", func(s contract.Store) ([]any, error) { return s.ByIndex(one, "a") },
+	{"list", "STORE-7", func(s contract.Store) ([]string, error) {
+		return names(s.List()), nil
+	}, itemNames},
+	{"list-keys", "STORE-8", func(s contract.Store) ([]string, error) {
+		return s.ListKeys(), nil
+	}, itemKeys},
+	readObjects("by-index", "STORE-9", func(s contract.Store) ([]any, error) {
+		return s.ByIndex(one, "a")
+	},
 		func(items []*item) []*item { return having(items, one, "a") }),
-	readObjects("by-index-many", "STORE-9", func(s contract.Store) ([]any, error) { return s.ByIndex(many, "x") },
+	readObjects("by-index-many", "STORE-9", func(s contract.Store) ([]any, error) {
+		return s.ByIndex(many, "x")
+	},
 		func(items []*item) []*item { return having(items, many, "x") }),
-	readObjects("index", "STORE-10", func(s contract.Store) ([]any, error) { return s.Index(one, probe) },
+	readObjects("index", "STORE-10", func(s contract.Store) ([]any, error) {
+		return s.Index(one, probe)
+	},
 		func(items []*item) []*item { return sharing(items, one, probe) }),
-	readObjects("index-many", "STORE-10", func(s contract.Store) ([]any, error) { return s.Index(many, probe) },
+	readObjects("index-many", "STORE-10", func(s contract.Store) ([]any, error) {
+		return s.Index(many, probe)
+	},
 		func(items []*item) []*item { return sharing(items, many, probe) }),
-	{"index-keys", "STORE-11", func(s contract.Store) ([]string, error) { return s.IndexKeys(one, "b") },
+	{"index-keys", "STORE-11", func(s contract.Store) ([]string, error) {
+		return s.IndexKeys(one, "b")
+	},
 		func(items []*item) []string { return itemKeys(having(items, one, "b")) }},
-	{"list-index-func-values", "STORE-12", func(s contract.Store) ([]string, error) { return s.ListIndexFuncValues(own), nil },
+	{"list-index-func-values", "STORE-12", func(s contract.Store) ([]string, error) {
+		return s.ListIndexFuncValues(own), nil
+	},
 		ownValues},
 }
 
 var probe = newItem("probe", 0, "a", "x", "y", "z")
 
-func readObjects(name, clause string, ask func(contract.Store) ([]any, error), pick func([]*item) []*item) read {
+func readObjects(name, clause string, ask func(contract.Store) ([]any, error),
+	pick func([]*item) []*item) read {
 	return read{name, clause, func(s contract.Store) ([]string, error) {
 		objects, err := ask(s)
 		return names(objects), err
@@ -166,7 +183,8 @@ func (sc scene) judge(t *suite.T, r read, got []string, first, last int) {
 			return
 		}
 	}
-	t.Errorf("%s gave what was there after none of the writes %d to %d:\n  %q\nafter write %d it was\n  %q\nafter write %d it was\n  %q",
+	t.Errorf("%s gave what was there after none of the writes %d to %d:\n  %q\nafter write %d it "+
+		"was\n  %q\nafter write %d it was\n  %q",
 		r.name, first, last, sorted, first, slices.Sorted(slices.Values(r.expect(sc.content(first)))),
 		last, slices.Sorted(slices.Values(r.expect(sc.content(last)))))
 }

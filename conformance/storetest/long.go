@@ -29,8 +29,10 @@ func longKey(n int) string { return fmt.Sprintf("k%09d", n) }
 // longIndexers returns an index of two values, and one in which each object has its own.
 func longIndexers() contract.Indexers {
 	return contract.Indexers{
-		"half": func(obj any) ([]string, error) { return []string{strconv.Itoa(obj.(*numbered).n % 2)}, nil },
-		own:    func(obj any) ([]string, error) { return []string{strconv.Itoa(obj.(*numbered).n)}, nil },
+		"half": func(obj any) ([]string, error) {
+			return []string{strconv.Itoa(obj.(*numbered).n % 2)}, nil
+		},
+		own: func(obj any) ([]string, error) { return []string{strconv.Itoa(obj.(*numbered).n)}, nil },
 	}
 }
 
@@ -45,13 +47,15 @@ type longScene struct {
 
 var longScenes = []longScene{
 	{
-		name:  "under-updates",
-		why:   "of two writes the later is seen and the earlier is not: a cause is missing where its effect is there",
+		name: "under-updates",
+		why: "of two writes the later is seen and the earlier is not: a cause is missing where its " +
+			"effect is there",
 		write: func(s contract.Store, n int) { s.Update(longKey(n%longObjects), &numbered{n}) },
 	},
 	{
-		name:  "under-arrivals-and-departures",
-		why:   "a later object is seen and an earlier one is not, or one that was there throughout is missed",
+		name: "under-arrivals-and-departures",
+		why: "a later object is seen and an earlier one is not, or one that was there throughout is " +
+			"missed",
 		moves: true,
 		spare: 1,
 		write: func(s contract.Store, n int) {
@@ -72,8 +76,12 @@ type longRead struct {
 }
 
 var longReadings = []longRead{
-	{"long-list", "STORE-7", 1, false, func(s contract.Store) ([]int, error) { return numbersOf(s.List()), nil }, false},
-	{"long-list-keys", "STORE-8", 1, true, func(s contract.Store) ([]int, error) { return numbersIn(s.ListKeys()) }, false},
+	{"long-list", "STORE-7", 1, false, func(s contract.Store) ([]int, error) {
+		return numbersOf(s.List()), nil
+	}, false},
+	{"long-list-keys", "STORE-8", 1, true, func(s contract.Store) ([]int, error) {
+		return numbersIn(s.ListKeys())
+	}, false},
 	{"long-by-index", "STORE-9", 2, false, func(s contract.Store) ([]int, error) {
 		objects, err := s.ByIndex("half", "0")
 		return numbersOf(objects), err
@@ -96,7 +104,9 @@ var longReadings = []longRead{
 		}
 		return numbersIn(values)
 	}, false},
-	{"long-list-explained", "STORE-35", 1, false, func(s contract.Store) ([]int, error) { return numbersOf(s.List()), nil }, false},
+	{"long-list-explained", "STORE-35", 1, false, func(s contract.Store) ([]int, error) {
+		return numbersOf(s.List()), nil
+	}, false},
 	{"long-append-list", "STORE-51", 1, false, func(s contract.Store) ([]int, error) {
 		return numbersOf(s.(contract.Appender).AppendList(nil)), nil
 	}, true},
@@ -194,7 +204,8 @@ func (sc longScene) judge(got []int, step, first, last int) error {
 	}
 	for i := 1; i < len(got); i++ {
 		if got[i] != got[i-1]+step {
-			return fmt.Errorf("after write %d comes %d, of %d to %d; want numbers in a row, %d apart: it is no instant",
+			return fmt.Errorf(
+				"after write %d comes %d, of %d to %d; want numbers in a row, %d apart: it is no instant",
 				got[i-1], got[i], got[0], got[len(got)-1], step)
 		}
 	}

@@ -26,26 +26,30 @@ var memoryCases = []suite.Case[NewStore]{
 			_, _ = s.ByIndex(one, "a")
 			_, _ = s.ByIndex(many, "x")
 			runtime.GC()
-			return !slices.ContainsFunc(former, func(ref weak.Pointer[item]) bool { return ref.Value() != nil })
+			return !slices.ContainsFunc(former, func(ref weak.Pointer[item]) bool {
+				return ref.Value() != nil
+			})
 		}, nil, "the garbage collector has freed all objects that were updated, deleted or replaced")
 		runtime.KeepAlive(s)
 	}, Why: whyGrows},
 	{Clause: "STORE-53", Name: "former-keys-and-values", Run: func(t *suite.T, newStore NewStore) {
 		const limit = 512 << 10 // bytes: some 17 for each of 30,000 objects
-		suite.KeepsLess(t, limit, 100, 30_000, "%d objects came and went, each with a key and index values of its own", func(n int) contract.Store {
-			s := newStore(indexers())
-			for i := range n {
-				k := "key-" + strconv.Itoa(i)
-				s.Add(k, newItem(k, 2*i, "first-"+k, "many-"+k))
-				s.Update(k, newItem(k, 2*i+1, "second-"+k))
-				s.Delete(k)
-				if i%1000 == 0 {
-					t.Progress()
+		suite.KeepsLess(t, limit, 100, 30_000,
+			"%d objects came and went, each with a key and index values of its own",
+			func(n int) contract.Store {
+				s := newStore(indexers())
+				for i := range n {
+					k := "key-" + strconv.Itoa(i)
+					s.Add(k, newItem(k, 2*i, "first-"+k, "many-"+k))
+					s.Update(k, newItem(k, 2*i+1, "second-"+k))
+					s.Delete(k)
+					if i%1000 == 0 {
+						t.Progress()
+					}
 				}
-			}
-			s.Add("stays", newItem("stays", 2*n, "a"))
-			return s
-		}, nil)
+				s.Add("stays", newItem("stays", 2*n, "a"))
+				return s
+			}, nil)
 	}, Why: whyGrows},
 }
 
@@ -64,7 +68,8 @@ func passObjects(s contract.Store) (former []weak.Pointer[item]) {
 		s.Update(k, traced(newItem(k, 10*n+2, "a", "x", "y")))
 		s.Update(k, traced(newItem(k, 10*n+3, "b", "y")))
 		if batches, ok := s.(contract.Transactor); ok {
-			batches.Transaction(update(traced(newItem(k, 10*n+4, "c"))), update(traced(newItem(k, 10*n+5, "c", "x"))))
+			batches.Transaction(update(traced(newItem(k, 10*n+4, "c"))),
+				update(traced(newItem(k, 10*n+5, "c", "x"))))
 		}
 		s.List()
 		switch n % 4 {

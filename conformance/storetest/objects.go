@@ -167,17 +167,20 @@ func (m *model) checkIndexes(s contract.Store, probes ...*item) error {
 				holders[value] = append(holders[value], i)
 			}
 		}
-		if err := differs("ListIndexFuncValues("+index+")", s.ListIndexFuncValues(index), values); err != nil {
+		if err := differs("ListIndexFuncValues("+index+")", s.ListIndexFuncValues(index),
+			values); err != nil {
 			return err
 		}
 		for _, value := range append(values, "no such value") {
 			want := holders[value]
 			objects, err := s.ByIndex(index, value)
-			if err := answered(err, fmt.Sprintf("ByIndex(%s, %q)", index, value), names(objects), itemNames(want)); err != nil {
+			if err := answered(err, fmt.Sprintf("ByIndex(%s, %q)", index, value), names(objects),
+				itemNames(want)); err != nil {
 				return err
 			}
 			keys, err := s.IndexKeys(index, value)
-			if err := answered(err, fmt.Sprintf("IndexKeys(%s, %q)", index, value), keys, itemKeys(want)); err != nil {
+			if err := answered(err, fmt.Sprintf("IndexKeys(%s, %q)", index, value), keys,
+				itemKeys(want)); err != nil {
 				return err
 			}
 			if !slices.IsSorted(keys) {
@@ -188,7 +191,8 @@ func (m *model) checkIndexes(s contract.Store, probes ...*item) error {
 		for _, p := range probes {
 			objects, err := s.Index(index, p)
 			want := itemNames(sharing(all, index, p))
-			if err := answered(err, fmt.Sprintf("Index(%s, %v)", index, p), names(objects), want); err != nil {
+			if err := answered(err, fmt.Sprintf("Index(%s, %v)", index, p), names(objects),
+				want); err != nil {
 				return err
 			}
 			m.progress()
@@ -208,16 +212,19 @@ func (m *model) checkOwnValues(s contract.Store, index string) error {
 	for n, i := range all {
 		values[n] = ownValue(i)
 	}
-	if err := differs("ListIndexFuncValues("+index+")", s.ListIndexFuncValues(index), values); err != nil {
+	if err := differs("ListIndexFuncValues("+index+")", s.ListIndexFuncValues(index),
+		values); err != nil {
 		return err
 	}
 	for _, i := range all[:min(len(all), mostProbes)] {
 		objects, err := s.ByIndex(index, ownValue(i))
-		if err := answered(err, fmt.Sprintf("ByIndex(%s, %s)", index, ownValue(i)), names(objects), []string{i.name}); err != nil {
+		if err := answered(err, fmt.Sprintf("ByIndex(%s, %s)", index, ownValue(i)), names(objects),
+			[]string{i.name}); err != nil {
 			return err
 		}
 		keys, err := s.IndexKeys(index, ownValue(i))
-		if err := answered(err, fmt.Sprintf("IndexKeys(%s, %s)", index, ownValue(i)), keys, []string{i.key}); err != nil {
+		if err := answered(err, fmt.Sprintf("IndexKeys(%s, %s)", index, ownValue(i)), keys,
+			[]string{i.key}); err != nil {
 			return err
 		}
 		m.progress()
@@ -253,12 +260,16 @@ func agree(t *suite.T, m *model, s contract.Store, when string) {
 }
 
 func having(items []*item, index, value string) []*item {
-	return slices.DeleteFunc(slices.Clone(items), func(i *item) bool { return !slices.Contains(i.valuesIn(index), value) })
+	return slices.DeleteFunc(slices.Clone(items), func(i *item) bool {
+		return !slices.Contains(i.valuesIn(index), value)
+	})
 }
 
 func sharing(items []*item, index string, probe *item) []*item {
 	return slices.DeleteFunc(slices.Clone(items), func(i *item) bool {
-		return !slices.ContainsFunc(i.valuesIn(index), func(v string) bool { return slices.Contains(probe.valuesIn(index), v) })
+		return !slices.ContainsFunc(i.valuesIn(index), func(v string) bool {
+			return slices.Contains(probe.valuesIn(index), v)
+		})
 	})
 }
 
@@ -311,7 +322,9 @@ func differs(what string, got, want []string) error {
 	if len(got)+len(want) <= mostShown {
 		return fmt.Errorf("%s gave %q; want %q", what, got, want)
 	}
-	return fmt.Errorf("%s gave %d, and %d are right; among those that it lacks are %q, among those that are wrong %q", what, len(got), len(want), some(without(want, got)), some(without(got, want)))
+	return fmt.Errorf("%s gave %d, and %d are right; among those that it lacks are %q, among those "+
+		"that are wrong %q", what, len(got), len(want), some(without(want, got)),
+		some(without(got, want)))
 }
 
 // mostShown is how many names an error has at most.

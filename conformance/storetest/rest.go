@@ -22,7 +22,9 @@ const (
 // write hides it, so rounds are short and many.
 var restCases = []suite.Case[NewStore]{
 	{Clause: "STORE-36", Name: "many-writers", Run: func(t *suite.T, newStore NewStore) {
-		rounds(t, func(seeds *rand.Rand) { crowdOfWriters(t, newStore(indexersBefore(runtime.Gosched)), seeds) })
+		rounds(t, func(seeds *rand.Rand) {
+			crowdOfWriters(t, newStore(indexersBefore(runtime.Gosched)), seeds)
+		})
 	}, Why: "an update that is lost is not sent again until the next relist"},
 	{Clause: "STORE-36", Name: "many-writers-and-readers", Run: func(t *suite.T, newStore NewStore) {
 		rounds(t, func(seeds *rand.Rand) {

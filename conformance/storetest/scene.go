@@ -17,7 +17,8 @@ var scenes = []scene{
 	},
 	{
 		name: "under-update",
-		why:  "an object that moves is counted twice or not at all, or a later write is seen without an earlier one",
+		why: "an object that moves is counted twice or not at all, or a later write is seen without " +
+			"an earlier one",
 		content: func(n int) []*item {
 			items := make([]*item, crew)
 			for j := range items {

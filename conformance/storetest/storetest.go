@@ -66,8 +66,10 @@ func Check(newStore NewStore, opts ...Option) error {
 // Cases returns the cases. The slice belongs to the caller.
 func Cases() []suite.Case[NewStore] {
 	return slices.Concat(
-		basicCases, sliceCases, indexCases, replaceCases, indexerCases, addedCases, failureCases, callCases,
-		instantCases(), longCases(), historyCases, linear.Cases(linearHistories), restCases, transactionCases, versionCases,
+		basicCases, sliceCases, indexCases, replaceCases, indexerCases, addedCases, failureCases,
+		callCases,
+		instantCases(), longCases(), historyCases, linear.Cases(linearHistories), restCases,
+		transactionCases, versionCases,
 		reuseCases, serialCases, linearCases, appendCases, memoryCases,
 	)
 }

@@ -24,7 +24,8 @@ var clientGoWaivers = map[string]string{
 	"STORE-21": "client-go keeps the nil map, and the next Add panics",
 	"STORE-26": "client-go returns the map that AddIndexers writes to",
 	"STORE-28": "client-go puts the object in before it computes the index values",
-	"STORE-29": "client-go takes the new content and drops its indexes before it computes the index values",
+	"STORE-29": "client-go takes the new content and drops its indexes before it computes the " +
+		"index values",
 	"STORE-30": "client-go adds the names before it computes the index values",
 	"STORE-39": "client-go has applied the writes that came before the failing one",
 }

@@ -87,8 +87,10 @@ var transactionCases = []suite.Case[NewStore]{
 			defer stop.Store(true)
 			for range t.Scale(300) {
 				values := s.ListIndexFuncValues(one)
-				if objects := names(s.List()); len(objects) != 2 || objects[0][1:] != objects[1][1:] || len(values) != 1 {
-					t.Errorf("List gave %q and ListIndexFuncValues %q: of two batches a part each", objects, values)
+				if objects := names(s.List()); len(objects) != 2 || objects[0][1:] != objects[1][1:] ||
+					len(values) != 1 {
+					t.Errorf("List gave %q and ListIndexFuncValues %q: of two batches a part each", objects,
+						values)
 					return
 				}
 				t.Progress()
@@ -103,7 +105,8 @@ var transactionCases = []suite.Case[NewStore]{
 			m := fill(s, crowd(6)...)
 			m.items[key(1)] = at(1, 9)
 			if p := panicOf(func() {
-				b.Transaction(update(m.items[key(1)]), txn(contract.TransactionTypeDelete, key(4), obj), txn(contract.TransactionTypeDelete, "absent", obj))
+				b.Transaction(update(m.items[key(1)]), txn(contract.TransactionTypeDelete, key(4), obj),
+					txn(contract.TransactionTypeDelete, "absent", obj))
 			}); p != nil {
 				t.Fatalf("a Transaction that deletes with %s panics: %v", what, p)
 			}
@@ -134,8 +137,9 @@ func unindexable() map[string]any {
 	return map[string]any{
 		"an object whose IndexFunc gives an error": bad.poisoned(one, false),
 		"an object whose IndexFunc panics":         newItem(key(4), 9, "bad", "bad").poisoned(one, true),
-		"a tombstone":                              contract.DeletedFinalStateUnknown{Key: key(4), Obj: bad},
-		"a string":                                 "gone",
+		"a tombstone": contract.DeletedFinalStateUnknown{Key: key(4),
+			Obj: bad},
+		"a string": "gone",
 	}
 }
 

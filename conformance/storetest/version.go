@@ -9,29 +9,33 @@ import (
 
 // versioned is an object with metadata.
 func versioned(name, version string) *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: version}}
+	return &metav1.PartialObjectMetadata{
+		ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: version}}
 }
 
 // versionCase gives the body a store without indexes and a check of its version.
 // It is skipped if the store keeps none.
-func versionCase(clause, name, why string, body func(t *suite.T, s contract.Store, is func(want, when string))) suite.Case[NewStore] {
-	return suite.Case[NewStore]{Clause: clause, Name: name, Why: why, Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(contract.Indexers{})
-		v, ok := s.(contract.ResourceVersioner)
-		if !ok {
-			t.Skipf("no LastStoreSyncResourceVersion")
-		}
-		body(t, s, func(want, when string) {
-			if got := v.LastStoreSyncResourceVersion(); got != want {
-				t.Fatalf("LastStoreSyncResourceVersion after %s is %q; want %q", when, got, want)
+func versionCase(clause, name, why string,
+	body func(t *suite.T, s contract.Store, is func(want, when string))) suite.Case[NewStore] {
+	return suite.Case[NewStore]{Clause: clause, Name: name, Why: why,
+		Run: func(t *suite.T, newStore NewStore) {
+			s := newStore(contract.Indexers{})
+			v, ok := s.(contract.ResourceVersioner)
+			if !ok {
+				t.Skipf("no LastStoreSyncResourceVersion")
 			}
-		})
-	}}
+			body(t, s, func(want, when string) {
+				if got := v.LastStoreSyncResourceVersion(); got != want {
+					t.Fatalf("LastStoreSyncResourceVersion after %s is %q; want %q", when, got, want)
+				}
+			})
+		}}
 }
 
 // versionCases: the store's resource version.
 var versionCases = []suite.Case[NewStore]{
-	versionCase("STORE-40", "bookmark-replace-and-writes", "an informer tells its handlers how far the cache is; a version too new hides that it is behind",
+	versionCase("STORE-40", "bookmark-replace-and-writes",
+		"an informer tells its handlers how far the cache is; a version too new hides that it is behind",
 		func(_ *suite.T, s contract.Store, is func(want, when string)) {
 			is("", "nothing")
 			s.Add("a", versioned("a", "10"))
@@ -50,7 +54,8 @@ var versionCases = []suite.Case[NewStore]{
 			s.List()
 			is("22", "reads")
 		}),
-	versionCase("STORE-41", "delete", "the deletion is the newest event of its object, and its version is that of the cache",
+	versionCase("STORE-41", "delete",
+		"the deletion is the newest event of its object, and its version is that of the cache",
 		func(t *suite.T, s contract.Store, is func(want, when string)) {
 			d, ok := s.(contract.ObjectDeleter)
 			if !ok {
@@ -71,7 +76,9 @@ var versionCases = []suite.Case[NewStore]{
 				t.Fatalf("keys %q remain after deleting all", got)
 			}
 		}),
-	versionCase("STORE-42", "no-metadata", "a tombstone of a missed deletion has no version; taking \"\" from it forgets how far the cache was",
+	versionCase("STORE-42", "no-metadata",
+		"a tombstone of a missed deletion has no version; taking \"\" from it forgets how far the "+
+			"cache was",
 		func(_ *suite.T, s contract.Store, is func(want, when string)) {
 			s.Add("a", versioned("a", "10"))
 			s.Add("b", "no metadata")
@@ -87,7 +94,8 @@ var versionCases = []suite.Case[NewStore]{
 				is("10", "a Transaction of an object without metadata")
 			}
 		}),
-	versionCase("STORE-42", "what-left-the-store", "whoever uses a removed object again would move the cache's version",
+	versionCase("STORE-42", "what-left-the-store",
+		"whoever uses a removed object again would move the cache's version",
 		func(_ *suite.T, s contract.Store, is func(want, when string)) {
 			leaves := func(how string, remove func()) {
 				obj := versioned("a", "10")
@@ -102,7 +110,9 @@ var versionCases = []suite.Case[NewStore]{
 				leaves("DeleteWithObject of nil", func() { d.DeleteWithObject("a", nil) })
 			}
 			if b, ok := s.(contract.Transactor); ok {
-				leaves("Transaction", func() { b.Transaction(txn(contract.TransactionTypeUpdate, "a", "no metadata")) })
+				leaves("Transaction", func() {
+					b.Transaction(txn(contract.TransactionTypeUpdate, "a", "no metadata"))
+				})
 			}
 		}),
 	versionCase("STORE-43", "transaction", "a batch is as new as its last event",

@@ -20,7 +20,8 @@ type goroutine struct {
 // busyStates are the states of goroutines that run, are runnable, or wait for the runtime
 // itself and not for another goroutine. A state that begins with one of them is busy.
 var busyStates = []string{
-	"running", "runnable", "syscall", "preempted", "copystack", "idle", "dead", "GC ", "garbage collection", "wait for GC", "stopping the world",
+	"running", "runnable", "syscall", "preempted", "copystack", "idle", "dead", "GC ",
+	"garbage collection", "wait for GC", "stopping the world",
 	"flushing proc caches", "debug call",
 }
 

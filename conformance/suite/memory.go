@@ -16,7 +16,8 @@ const attempts, copies = 5, 4
 // build(few) returns: what it always has, such as the slots of a wheel, does not count. did is a
 // format for the message: it says what was done that many times, such as "%d items came out".
 // release, if not nil, shuts down what build returned.
-func KeepsLess[X any](t *T, limit, few, many int, did string, build func(n int) X, release func(X)) {
+func KeepsLess[X any](t *T, limit, few, many int, did string, build func(n int) X,
+	release func(X)) {
 	kept := int64(math.MaxInt64)
 	for range attempts {
 		more := keptBy(func() X { return build(many) }, release)
@@ -28,7 +29,8 @@ func KeepsLess[X any](t *T, limit, few, many int, did string, build func(n int) 
 			return
 		}
 	}
-	t.Errorf("after "+did+", %d bytes more are kept than after %d; want less than %d", many, kept, few, limit)
+	t.Errorf("after "+did+", %d bytes more are kept than after %d; want less than %d", many, kept, few,
+		limit)
 }
 
 // keptBy builds several copies, releases one after the other, and returns the smallest drop in

@@ -69,7 +69,8 @@ func (f *Failure) Error() string {
 	if f.Effort != 1 {
 		effort = fmt.Sprintf(", suite.WithEffort(%v)", f.Effort)
 	}
-	return fmt.Sprintf("%s [%s, seed %d]\n%s\n\tto repeat it: suite.Only(%q), suite.WithSeed(%d)%s", f.Clause, f.Case, f.Seed, indent(f.Reason), f.Clause.ID, f.Seed, effort)
+	return fmt.Sprintf("%s [%s, seed %d]\n%s\n\tto repeat it: suite.Only(%q), suite.WithSeed(%d)%s",
+		f.Clause, f.Case, f.Seed, indent(f.Reason), f.Clause.ID, f.Seed, effort)
 }
 
 // Config holds what options change in every suite, and the settings of each suite's own
@@ -80,7 +81,8 @@ type Config struct {
 	// Seed repeats the random choices of an earlier run; 0 takes the seed of the process.
 	Seed uint64
 	// CaseTimeout bounds the time of a case; 0 means a minute, times Effort if that is above 1.
-	// The suite gives up a case that makes no progress for a tenth of it, six seconds by default. Guard counts both
+	// The suite gives up a case that makes no progress for a tenth of it, six seconds by default.
+	// Guard counts both
 	// so that a busy machine does not fail a healthy implementation.
 	CaseTimeout time.Duration
 	// Effort scales the number of random histories and the length of stress
@@ -135,7 +137,8 @@ func Waive(clause, reason string) Option {
 			return
 		}
 		if reason == "" {
-			c.wrongOptions = append(c.wrongOptions, fmt.Errorf("Waive(%s): give the reason, it is printed with every result", clause))
+			c.wrongOptions = append(c.wrongOptions,
+				fmt.Errorf("Waive(%s): give the reason, it is printed with every result", clause))
 			return
 		}
 		if c.Waived == nil {
@@ -198,10 +201,12 @@ func NewConfig(opts []Option) (Config, error) {
 		c.Seed = processSeed
 	}
 	if !(c.Effort >= 0 && c.Effort <= mostEffort) { // nor NaN
-		c.Refuse(fmt.Errorf("WithEffort(%v): want a number from 0 to %d; 0 means 1", c.Effort, int(mostEffort)))
+		c.Refuse(fmt.Errorf("WithEffort(%v): want a number from 0 to %d; 0 means 1", c.Effort,
+			int(mostEffort)))
 	}
 	if c.CaseTimeout < 0 {
-		c.Refuse(fmt.Errorf("WithCaseTimeout(%s): want a time above zero, or 0 for the default", c.CaseTimeout))
+		c.Refuse(fmt.Errorf("WithCaseTimeout(%s): want a time above zero, or 0 for the default",
+			c.CaseTimeout))
 	}
 	if err := errors.Join(c.wrongOptions...); err != nil {
 		return c, err
@@ -303,7 +308,9 @@ const mostStuck = 3
 // next runs a case, or fails it if there are too many that are stuck.
 func (s *stuckCases) next(r Result, run func() Result) Result {
 	if len(*s) >= mostStuck {
-		r.Outcome, r.Reason = Fail, fmt.Sprintf("not run, because calls of %s do not return; mend them first, or run this clause alone", strings.Join(*s, ", "))
+		r.Outcome, r.Reason = Fail, fmt.Sprintf(
+			"not run, because calls of %s do not return; mend them first, or run this clause alone",
+			strings.Join(*s, ", "))
 		return r
 	}
 	r = run()
@@ -346,7 +353,8 @@ func foreign[F any](cases []Case[F], cfg Config) error {
 	refuse := func(option string, clauses []string) {
 		for _, id := range clauses {
 			if clause, err := contract.LookupClause(id); err == nil && !components[clause.Component] {
-				wrong = append(wrong, fmt.Errorf("%s(%q): this suite has no clause of the component %s", option, id, clause.Component))
+				wrong = append(wrong, fmt.Errorf("%s(%q): this suite has no clause of the component %s", option,
+					id, clause.Component))
 			}
 		}
 	}

@@ -22,7 +22,8 @@ func check(run func(t *T, broken bool), broken bool, opts ...Option) ([]Result, 
 	if err != nil {
 		return nil, err
 	}
-	return results, Check([]Case[bool]{{Clause: "STORE-7", Name: "a-case", Why: "the field burns", Run: run}}, broken, cfg)
+	return results, Check(
+		[]Case[bool]{{Clause: "STORE-7", Name: "a-case", Why: "the field burns", Run: run}}, broken, cfg)
 }
 
 func TestOutcomes(t *testing.T) {
@@ -35,18 +36,34 @@ func TestOutcomes(t *testing.T) {
 		text []string
 	}{
 		{"pass", func(*T, bool) {}, nil, Pass, nil},
-		{"error", func(t *T, _ bool) { t.Errorf("seen %d", 3) }, nil, Fail, []string{"STORE-7", "a-case", "seen 3", "the field burns", "seed"}},
-		{"fatal ends the case", func(t *T, _ bool) { t.Fatal("first"); t.Error("second") }, nil, Fail, []string{"first"}},
+		{"error", func(t *T, _ bool) {
+			t.Errorf("seen %d", 3)
+		}, nil, Fail, []string{"STORE-7", "a-case", "seen 3", "the field burns", "seed"}},
+		{"fatal ends the case", func(t *T, _ bool) {
+			t.Fatal("first")
+			t.Error("second")
+		}, nil, Fail, []string{"first"}},
 		{"panic", func(*T, bool) { panic("boom") }, nil, Fail, []string{"panic: boom"}},
-		{"hang", func(*T, bool) { select {} }, []Option{WithCaseTimeout(200 * time.Millisecond)}, Fail, []string{"still running", "lock left held"}},
-		{"skip", func(t *T, _ bool) { t.Skipf("no %s", "Transaction") }, nil, Skip, []string{"no Transaction"}},
+		{"hang", func(*T, bool) {
+			select {}
+		}, []Option{WithCaseTimeout(200 * time.Millisecond)}, Fail,
+			[]string{"still running", "lock left held"}},
+		{"skip", func(t *T, _ bool) {
+			t.Skipf("no %s", "Transaction")
+		}, nil, Skip, []string{"no Transaction"}},
 		{"skip of one that leaves a mess", func(t *T, _ bool) {
 			t.Cleanup(func() { t.Error("a mess") })
 			t.Skip("second to the mess")
 		}, nil, Fail, []string{"a mess"}},
-		{"waived", func(t *T, _ bool) { t.Error("never run") }, []Option{Waive("STORE-7", "it is weaker")}, Waived, []string{"it is weaker"}},
-		{"cleanup that panics", func(t *T, _ bool) { t.Cleanup(func() { panic("late") }) }, nil, Fail, []string{"panic: late"}},
-		{"eventually in vain", func(t *T, _ bool) { t.Eventually(func() bool { return false }, nil, "pigs fly") }, []Option{WithCaseTimeout(200 * time.Millisecond)}, Fail, []string{"pigs fly"}},
+		{"waived", func(t *T, _ bool) {
+			t.Error("never run")
+		}, []Option{Waive("STORE-7", "it is weaker")}, Waived, []string{"it is weaker"}},
+		{"cleanup that panics", func(t *T, _ bool) {
+			t.Cleanup(func() { panic("late") })
+		}, nil, Fail, []string{"panic: late"}},
+		{"eventually in vain", func(t *T, _ bool) {
+			t.Eventually(func() bool { return false }, nil, "pigs fly")
+		}, []Option{WithCaseTimeout(200 * time.Millisecond)}, Fail, []string{"pigs fly"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -82,7 +99,9 @@ func TestAfterCasesThatHangNoneIsRun(t *testing.T) {
 	t.Cleanup(func() { close(free) })
 	var cases []Case[bool]
 	hang := func(*T, bool) { <-free }
-	for i, run := range []func(*T, bool){hang, hang, func(*T, bool) {}, func(t *T, _ bool) { t.Error("seen") }, hang, func(*T, bool) {}, hang} {
+	for i, run := range []func(*T, bool){hang, hang, func(*T, bool) {}, func(t *T, _ bool) {
+		t.Error("seen")
+	}, hang, func(*T, bool) {}, hang} {
 		cases = append(cases, Case[bool]{Clause: "STORE-7", Name: fmt.Sprint("case", i), Run: run})
 	}
 	var got []string
@@ -94,8 +113,11 @@ func TestAfterCasesThatHangNoneIsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	failure := Check(cases, true, cfg)
-	want := []string{"case0 fail still", "case1 fail still", "case2 pass ", "case3 fail seen", "case4 fail still", "case5 fail not", "case6 fail not"}
-	if !slices.Equal(got, want) || !strings.Contains(failure.Error(), "calls of STORE-7/case0, STORE-7/case1, STORE-7/case4 do not return") {
+	want := []string{"case0 fail still", "case1 fail still", "case2 pass ", "case3 fail seen",
+		"case4 fail still", "case5 fail not", "case6 fail not"}
+	if !slices.Equal(got, want) ||
+		!strings.Contains(failure.Error(),
+			"calls of STORE-7/case0, STORE-7/case1, STORE-7/case4 do not return") {
 		t.Errorf("%q, want %q\n%v", got, want, failure)
 	}
 }
@@ -179,7 +201,8 @@ func TestOnlyRunsWhatIsAskedFor(t *testing.T) {
 	}
 	for _, opt := range []Option{Only("STORE-7", "QUEUE-3"), Waive("QUEUE-3", "a reason")} {
 		results, err = check(func(*T, bool) {}, false, opt)
-		if len(results) != 0 || err == nil || !strings.Contains(err.Error(), `"QUEUE-3"): this suite has no clause of the component queue`) {
+		if len(results) != 0 || err == nil ||
+			!strings.Contains(err.Error(), `"QUEUE-3"): this suite has no clause of the component queue`) {
 			t.Errorf("%+v, %v: want that a clause of another component is refused", results, err)
 		}
 	}
@@ -188,7 +211,8 @@ func TestOnlyRunsWhatIsAskedFor(t *testing.T) {
 // A failure at another effort than 1 is repeated at that effort: sizes depend on it.
 func TestFailuresAreRepeatable(t *testing.T) {
 	t.Parallel()
-	for effort, want := range map[float64]string{1: "suite.WithSeed(7)", 0.2: "suite.WithSeed(7), suite.WithEffort(0.2)"} {
+	for effort, want := range map[float64]string{1: "suite.WithSeed(7)",
+		0.2: "suite.WithSeed(7), suite.WithEffort(0.2)"} {
 		_, err := check(func(t *T, _ bool) { t.Error("wrong") }, false, WithSeed(7), WithEffort(effort))
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v, want that it ends with %s", err, want)
@@ -202,7 +226,8 @@ func TestCheckEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("it is late")
 	cancel(why)
-	if results, err := check(func(*T, bool) {}, false, WithContext(ctx)); len(results) != 0 || !errors.Is(err, why) {
+	if results, err := check(func(*T, bool) {}, false, WithContext(ctx)); len(results) != 0 ||
+		!errors.Is(err, why) {
 		t.Errorf("%+v, %v: want no case, and why", results, err)
 	}
 	ctx, cancel = context.WithCancelCause(t.Context())
@@ -227,7 +252,9 @@ func TestRunOfNoCase(t *testing.T) {
 	skipped := false
 	t.Run("none", func(t *testing.T) {
 		defer func() { skipped = t.Skipped() }()
-		Run(t, []Case[bool]{{Clause: "STORE-7", Name: "a-case", Run: func(t *T, _ bool) { t.Error("run") }}}, false, cfg, nil)
+		Run(t, []Case[bool]{{Clause: "STORE-7", Name: "a-case", Run: func(t *T, _ bool) {
+			t.Error("run")
+		}}}, false, cfg, nil)
 	})
 	if !skipped {
 		t.Error("a Run without a case was not skipped")
@@ -237,7 +264,9 @@ func TestRunOfNoCase(t *testing.T) {
 func TestTheSeedRepeats(t *testing.T) {
 	t.Parallel()
 	draw := func(seed uint64) (n uint64) {
-		if _, err := check(func(t *T, _ bool) { n = t.Rand().Uint64() }, false, WithSeed(seed)); err != nil {
+		if _, err := check(func(t *T, _ bool) {
+			n = t.Rand().Uint64()
+		}, false, WithSeed(seed)); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -267,7 +296,8 @@ func TestRandomShrinks(t *testing.T) {
 			}
 		})
 	}, false)
-	if err == nil || !strings.Contains(err.Error(), "50 is too many") || !strings.Contains(err.Error(), "STORE-7") {
+	if err == nil || !strings.Contains(err.Error(), "50 is too many") ||
+		!strings.Contains(err.Error(), "STORE-7") {
 		t.Errorf("got %v, want the smallest history that fails", err)
 	}
 	if after := values(); after != before {
@@ -281,7 +311,9 @@ func TestSettings(t *testing.T) {
 	type mine struct{ a, b int }
 	type theirs mine
 	cfg, err := NewConfig([]Option{
-		Setting(func(s *mine) { s.a = 1 }), WithEffort(2), Setting(func(s *mine) { s.b = 2 }), Setting(func(s *mine) { s.a++ }),
+		Setting(func(s *mine) {
+			s.a = 1
+		}), WithEffort(2), Setting(func(s *mine) { s.b = 2 }), Setting(func(s *mine) { s.a++ }),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -185,7 +185,9 @@ func (t *T) Together(functions ...func()) {
 func (t *T) OthersWait() bool {
 	members, whole := t.watch.members.look()
 	me := ownID()
-	return whole && !slices.ContainsFunc(members, func(g goroutine) bool { return g.id != me && (!g.waits() || g.state == "sleep") })
+	return whole && !slices.ContainsFunc(members, func(g goroutine) bool {
+		return g.id != me && (!g.waits() || g.state == "sleep")
+	})
 }
 
 // Eventually polls cond until it holds, and calls nudge (if not nil) between polls. It is

@@ -62,7 +62,8 @@ func (s *Stall) String() string {
 	case s.Returned:
 		return fmt.Sprintf("no progress for %s: %s\n%s", took, what, s.Stacks)
 	}
-	return fmt.Sprintf("%s %s without progress: a call does not return, and %s\n%s", StillRunning, took, what, s.Stacks)
+	return fmt.Sprintf("%s %s without progress: a call does not return, and %s\n%s", StillRunning,
+		took, what, s.Stacks)
 }
 
 // Guard runs f on a goroutine of its own. It returns nil when f returns or ends its
@@ -138,7 +139,8 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 		if idle < patience && !overtime {
 			continue
 		}
-		s := &Stall{After: idle, Overtime: overtime && idle < patience, Waiting: waiting, Stacks: tell(members)}
+		s := &Stall{After: idle, Overtime: overtime && idle < patience, Waiting: waiting,
+			Stacks: tell(members)}
 		if s.Overtime {
 			s.After = total
 		}
@@ -217,7 +219,8 @@ func tell(members []goroutine) string {
 	}
 	out := slices.Concat(ranks[:]...)
 	if len(out) > mostTold {
-		out = append(out[:mostTold:mostTold], fmt.Sprintf("and %d more goroutines of the case", len(out)-mostTold))
+		out = append(out[:mostTold:mostTold],
+			fmt.Sprintf("and %d more goroutines of the case", len(out)-mostTold))
 	}
 	return strings.Join(out, "\n\n")
 }

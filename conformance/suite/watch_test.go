@@ -239,10 +239,12 @@ func TestGoroutinesAreRead(t *testing.T) {
 		bubble  string
 		waiting bool
 	}{
-		{"goroutine 18 [chan receive, 2 minutes, synctest bubble 3]:\nmain.f()\ncreated by main.start in goroutine 7\n\t/x.go:1", 18, 7, "synctest bubble 3", true},
+		{"goroutine 18 [chan receive, 2 minutes, synctest bubble 3]:\nmain.f()\ncreated by main.start " +
+			"in goroutine 7\n\t/x.go:1", 18, 7, "synctest bubble 3", true},
 		{"goroutine 1 gp=0x1 m=0 mp=0x2 [running]:\nmain.f()", 1, 0, "", false},
 		{"goroutine 5 [sync.Mutex.Lock]:\nmain.f()", 5, 0, "", true},
-		{"goroutine 6 [sleep (durable), synctest bubble 12]:\nmain.f()", 6, 0, "synctest bubble 12", true},
+		{"goroutine 6 [sleep (durable), synctest bubble 12]:\nmain.f()", 6, 0, "synctest bubble 12",
+			true},
 		{"goroutine 9 [GC assist wait]:\nmain.f()", 9, 0, "", false},
 		{"goroutine 9 [runnable]:\nmain.f()", 9, 0, "", false},
 		{"goroutine 9 [semacquire]:\nmain.f(...)\n\t/x.go:1 +0x2e\nsync.f()", 9, 0, "", false},
@@ -261,7 +263,8 @@ func TestGoroutinesAreRead(t *testing.T) {
 func TestDurableWaitersAreToldLast(t *testing.T) {
 	t.Parallel()
 	var members []goroutine
-	for _, text := range []string{"goroutine 1 [select (durable), synctest bubble 1]:\nx()", "goroutine 2 [sync.Mutex.Lock]:\ny()", "goroutine 3 [running]:\nz()"} {
+	for _, text := range []string{"goroutine 1 [select (durable), synctest bubble 1]:\nx()",
+		"goroutine 2 [sync.Mutex.Lock]:\ny()", "goroutine 3 [running]:\nz()"} {
 		g, ok := parseGoroutine(text)
 		if !ok {
 			t.Fatalf("%s: not read", text)

@@ -36,7 +36,9 @@ const mostProblems = 20
 // NewHandler returns a handler that has had no call.
 func NewHandler() *Handler {
 	h := &Handler{}
-	h.mu.view = NewView(func(a, b metav1.Object) bool { return a == b || equality.Semantic.DeepEqual(a, b) })
+	h.mu.view = NewView(func(a, b metav1.Object) bool {
+		return a == b || equality.Semantic.DeepEqual(a, b)
+	})
 	h.mu.calls = map[Kind]int{}
 	return h
 }
@@ -78,7 +80,8 @@ func (h *Handler) told(kind Kind, old, obj any) {
 	defer h.mu.Unlock()
 	h.mu.calls[kind]++
 	for _, p := range h.mu.view.Tell(c) {
-		h.keepLocked(Problem{p.Clause, fmt.Sprintf("told %s %s@%d: %s", kind, c.Key, Version(c.New), p.Text)})
+		h.keepLocked(Problem{p.Clause,
+			fmt.Sprintf("told %s %s@%d: %s", kind, c.Key, Version(c.New), p.Text)})
 	}
 }
 

@@ -95,9 +95,11 @@ func Compare[G, W metav1.Object](got map[string]G, want map[string]W) (differenc
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		switch w, ok := want[key]; {
 		case !ok:
-			differences = append(differences, fmt.Sprintf("has %s@%d, which is gone", key, Version(got[key])))
+			differences = append(differences,
+				fmt.Sprintf("has %s@%d, which is gone", key, Version(got[key])))
 		case got[key].GetUID() != w.GetUID() || Version(got[key]) != Version(w):
-			differences = append(differences, fmt.Sprintf("has %s@%d, which is at %d", key, Version(got[key]), Version(w)))
+			differences = append(differences,
+				fmt.Sprintf("has %s@%d, which is at %d", key, Version(got[key]), Version(w)))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {

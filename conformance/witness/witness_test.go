@@ -14,7 +14,8 @@ import (
 )
 
 func pod(name, version string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version}}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version}}
 }
 
 // Each history names the clauses that it breaks, in order.
@@ -25,19 +26,59 @@ func TestHistories(t *testing.T) {
 		play func(*witness.Handler)
 		want []string
 	}{
-		"a life":                     {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnUpdate(a1, a2); h.OnDelete(a3) }, nil},
-		"a tombstone":                {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnDelete(tomb("ns/a", a1)) }, nil},
-		"two lives":                  {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnDelete(a2); h.OnAdd(a3, false) }, nil},
-		"added twice":                {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnAdd(a2, false) }, []string{"INFORMER-3"}},
-		"updated from nothing":       {func(h *witness.Handler) { h.OnUpdate(a1, a2) }, []string{"INFORMER-3"}},
-		"deleted twice":              {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnDelete(a1); h.OnDelete(a1) }, []string{"INFORMER-3"}},
-		"another old object":         {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnUpdate(a2, a3) }, []string{"INFORMER-5"}},
-		"back in time":               {func(h *witness.Handler) { h.OnAdd(a2, true); h.OnUpdate(a2, a1) }, []string{"INFORMER-5"}},
-		"an update without a change": {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnUpdate(a1, a1) }, nil},
-		"an older final state":       {func(h *witness.Handler) { h.OnAdd(a2, true); h.OnDelete(a1) }, []string{"INFORMER-6"}},
-		"a tombstone of another":     {func(h *witness.Handler) { h.OnAdd(a2, true); h.OnDelete(tomb("ns/a", a1)) }, []string{"INFORMER-7"}},
-		"a tombstone's wrong key":    {func(h *witness.Handler) { h.OnAdd(a2, true); h.OnDelete(tomb("ns/b", a2)) }, []string{"INFORMER-7"}},
-		"no object":                  {func(h *witness.Handler) { h.OnAdd("a", true) }, []string{"INFORMER-28"}},
+		"a life": {func(h *witness.Handler) {
+			h.OnAdd(a1, true)
+			h.OnUpdate(a1, a2)
+			h.OnDelete(a3)
+		}, nil},
+		"a tombstone": {func(h *witness.Handler) {
+			h.OnAdd(a1, true)
+			h.OnDelete(tomb("ns/a", a1))
+		}, nil},
+		"two lives": {func(h *witness.Handler) {
+			h.OnAdd(a1, true)
+			h.OnDelete(a2)
+			h.OnAdd(a3, false)
+		}, nil},
+		"added twice": {func(h *witness.Handler) {
+			h.OnAdd(a1, true)
+			h.OnAdd(a2, false)
+		}, []string{"INFORMER-3"}},
+		"updated from nothing": {func(h *witness.Handler) {
+			h.OnUpdate(a1, a2)
+		}, []string{"INFORMER-3"}},
+		"deleted twice": {func(h *witness.Handler) {
+			h.OnAdd(a1, true)
+			h.OnDelete(a1)
+			h.OnDelete(a1)
+		}, []string{"INFORMER-3"}},
+		"another old object": {func(h *witness.Handler) {
+			h.OnAdd(a1, true)
+			h.OnUpdate(a2, a3)
+		}, []string{"INFORMER-5"}},
+		"back in time": {func(h *witness.Handler) {
+			h.OnAdd(a2, true)
+			h.OnUpdate(a2, a1)
+		}, []string{"INFORMER-5"}},
+		"an update without a change": {func(h *witness.Handler) {
+			h.OnAdd(a1, true)
+			h.OnUpdate(a1, a1)
+		}, nil},
+		"an older final state": {func(h *witness.Handler) {
+			h.OnAdd(a2, true)
+			h.OnDelete(a1)
+		}, []string{"INFORMER-6"}},
+		"a tombstone of another": {func(h *witness.Handler) {
+			h.OnAdd(a2, true)
+			h.OnDelete(tomb("ns/a", a1))
+		}, []string{"INFORMER-7"}},
+		"a tombstone's wrong key": {func(h *witness.Handler) {
+			h.OnAdd(a2, true)
+			h.OnDelete(tomb("ns/b", a2))
+		}, []string{"INFORMER-7"}},
+		"no object": {func(h *witness.Handler) {
+			h.OnAdd("a", true)
+		}, []string{"INFORMER-28"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := witness.NewHandler()
@@ -73,7 +114,8 @@ func TestOverlappingCalls(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	server := map[string]*corev1.Pod{"ns/a": pod("a", "2"), "ns/b": pod("b", "1")}
-	got := witness.Compare(map[string]*corev1.Pod{"ns/a": pod("a", "1"), "ns/c": pod("c", "1")}, server)
+	got := witness.Compare(map[string]*corev1.Pod{"ns/a": pod("a", "1"), "ns/c": pod("c", "1")},
+		server)
 	want := []string{"has ns/a@1, which is at 2", "has ns/c@1, which is gone", "lacks ns/b@1"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

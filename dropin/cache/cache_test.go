@@ -29,7 +29,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func pod(name, version string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version}}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version}}
 }
 
 // queue is what both packages' FIFOs have.
@@ -69,17 +70,25 @@ func TestFIFOOptions(t *testing.T) {
 	for name, both := range map[string][]queue{
 		"delta": delta(cache.DeltaFIFOOptions{}),
 		//lint:ignore SA1019 programs that still use it get the same
-		"delta, NewDeltaFIFO":      {cache.NewDeltaFIFO(clientgo.MetaNamespaceKeyFunc, known), clientgo.NewDeltaFIFO(clientgo.MetaNamespaceKeyFunc, known)}, //nolint:staticcheck // as above
-		"delta, known":             delta(cache.DeltaFIFOOptions{KnownObjects: known}),
-		"delta, replaced, known":   delta(cache.DeltaFIFOOptions{KnownObjects: known, EmitDeltaTypeReplaced: true}),
-		"delta, key function":      delta(cache.DeltaFIFOOptions{KeyFunction: byName}),
-		"delta, transformer, name": delta(cache.DeltaFIFOOptions{Transformer: rename, Name: "mine", EmitDeltaTypeReplaced: true}),
+		"delta, NewDeltaFIFO": {cache.NewDeltaFIFO(clientgo.MetaNamespaceKeyFunc, known),
+			clientgo.NewDeltaFIFO(clientgo.MetaNamespaceKeyFunc, known)}, //nolint:staticcheck // as above
+		"delta, known": delta(cache.DeltaFIFOOptions{KnownObjects: known}),
+		"delta, replaced, known": delta(
+			cache.DeltaFIFOOptions{KnownObjects: known, EmitDeltaTypeReplaced: true}),
+		"delta, key function": delta(cache.DeltaFIFOOptions{KeyFunction: byName}),
+		"delta, transformer, name": delta(
+			cache.DeltaFIFOOptions{Transformer: rename, Name: "mine", EmitDeltaTypeReplaced: true}),
 		//lint:ignore SA1019 programs that still use it get the same
-		"real, NewRealFIFO":           {cache.NewRealFIFO(clientgo.MetaNamespaceKeyFunc, known, rename), clientgo.NewRealFIFO(clientgo.MetaNamespaceKeyFunc, known, rename)}, //nolint:staticcheck // as above
-		"real, known, name":           real(cache.RealFIFOOptions{KnownObjects: known, Name: "mine"}),
-		"real, atomic":                real(cache.RealFIFOOptions{AtomicEvents: true}),
-		"real, atomic, unlocked":      real(cache.RealFIFOOptions{AtomicEvents: true, UnlockWhileProcessing: true, Transformer: rename}),
-		"real, atomic, bookmarks, id": real(cache.RealFIFOOptions{AtomicEvents: true, EmitDeltaTypeBookmark: true, Identifier: id, Name: "unused", KeyFunction: byName}),
+		"real, NewRealFIFO": {cache.NewRealFIFO(clientgo.MetaNamespaceKeyFunc, known, rename),
+			clientgo.NewRealFIFO(clientgo.MetaNamespaceKeyFunc, known, rename)},
+		//nolint:staticcheck // as above
+		"real, known, name": real(cache.RealFIFOOptions{KnownObjects: known, Name: "mine"}),
+		"real, atomic":      real(cache.RealFIFOOptions{AtomicEvents: true}),
+		"real, atomic, unlocked": real(
+			cache.RealFIFOOptions{AtomicEvents: true, UnlockWhileProcessing: true, Transformer: rename}),
+		"real, atomic, bookmarks, id": real(
+			cache.RealFIFOOptions{AtomicEvents: true, EmitDeltaTypeBookmark: true, Identifier: id,
+				Name: "unused", KeyFunction: byName}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var played [2]string
@@ -95,18 +104,22 @@ func TestFIFOOptions(t *testing.T) {
 
 // play makes calls of every kind and writes down what comes of them.
 func play(q queue) (log string) {
-	note := func(what string, values ...any) { log += fmt.Sprintln(append([]any{what + ":"}, values...)...) }
+	note := func(what string, values ...any) {
+		log += fmt.Sprintln(append([]any{what + ":"}, values...)...)
+	}
 	note("name", q.Name(), q.HasSyncedChecker().Name(), q.HasSynced(), q.Transformer() != nil)
 	note("replace", q.Replace([]any{pod("a", "2"), pod("b", "3")}, "4"))
 	note("update", q.Update(pod("a", "5")))
-	note("delete", q.Delete(pod("b", "6")), q.Delete(cache.DeletedFinalStateUnknown{Key: "ns/c", Obj: pod("c", "7")}))
+	note("delete", q.Delete(pod("b", "6")),
+		q.Delete(cache.DeletedFinalStateUnknown{Key: "ns/c", Obj: pod("c", "7")}))
 	note("resync", q.Resync())
 	if b, ok := q.(cache.ReflectorBookmarkStore); ok {
 		note("bookmark", b.Bookmark("8"))
 	}
 	note("add", q.Add(pod("d", "9")), errors.As(q.Add("no pod"), &cache.KeyError{}))
 	if k, ok := q.(interface{ KeyOf(any) (string, error) }); ok {
-		for _, obj := range []any{pod("a", "1"), cache.DeletedFinalStateUnknown{Key: "k"}, cache.Deltas{{Object: pod("z", "")}}, cache.Deltas{}, "no pod"} {
+		for _, obj := range []any{pod("a", "1"), cache.DeletedFinalStateUnknown{Key: "k"},
+			cache.Deltas{{Object: pod("z", "")}}, cache.Deltas{}, "no pod"} {
 			key, err := k.KeyOf(obj)
 			note("key of", key, err, errors.As(err, &cache.KeyError{}))
 		}
@@ -119,7 +132,8 @@ func play(q queue) (log string) {
 			return nil
 		})
 		if err != nil {
-			note("pop", err, errors.Is(err, cache.ErrFIFOClosed), q.HasSynced(), cache.IsDone(q.HasSyncedChecker()))
+			note("pop", err, errors.Is(err, cache.ErrFIFOClosed), q.HasSynced(),
+				cache.IsDone(q.HasSyncedChecker()))
 			return log
 		}
 		for _, d := range item.(cache.Deltas) {
@@ -210,9 +224,12 @@ func TestBadRealFIFOOptions(t *testing.T) {
 func TestLogger(t *testing.T) {
 	t.Parallel()
 	var said []string
-	logger := klog.New(funcr.New(func(prefix, _ string) { said = append(said, prefix) }, funcr.Options{}).GetSink())
+	logger := klog.New(funcr.New(func(prefix, _ string) {
+		said = append(said, prefix)
+	}, funcr.Options{}).GetSink())
 	for _, q := range []cache.Queue{
-		cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{Logger: &logger, Name: "mine", KnownObjects: broken{}}),
+		cache.NewDeltaFIFOWithOptions(
+			cache.DeltaFIFOOptions{Logger: &logger, Name: "mine", KnownObjects: broken{}}),
 		cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{Logger: &logger, KnownObjects: broken{}}),
 	} {
 		if err := q.Resync(); err != nil {
@@ -257,16 +274,21 @@ func TestStoreOptions(t *testing.T) {
 			t.Errorf("%T has %v under ns/a, and %q: %v", s, obj, s.ListKeys(), err)
 		}
 	}
-	indexed := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, cache.WithTransformer(nil))
+	indexed := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, cache.WithTransformer(nil))
 	if err := indexed.Replace([]any{pod("a", "1"), pod("b", "2")}, "3"); err != nil {
 		t.Fatal(err)
 	}
-	if keys, err := indexed.IndexKeys(cache.NamespaceIndex, "ns"); !slices.Equal(keys, []string{"ns/a", "ns/b"}) || err != nil {
+	if keys, err := indexed.IndexKeys(cache.NamespaceIndex, "ns"); !slices.Equal(keys,
+		[]string{"ns/a", "ns/b"}) || err != nil {
 		t.Errorf("the keys of the namespace are %q, %v", keys, err)
 	}
 	var pushed []int
-	undelta := cache.NewUndeltaStore(func(all []any) { pushed = append(pushed, len(all)) }, cache.MetaNamespaceKeyFunc)
-	if err := errors.Join(undelta.Add(pod("a", "1")), undelta.Add(pod("b", "1")), undelta.Delete(pod("a", "1"))); err != nil || !slices.Equal(pushed, []int{1, 2, 1}) {
+	undelta := cache.NewUndeltaStore(func(all []any) {
+		pushed = append(pushed, len(all))
+	}, cache.MetaNamespaceKeyFunc)
+	if err := errors.Join(undelta.Add(pod("a", "1")), undelta.Add(pod("b", "1")),
+		undelta.Delete(pod("a", "1"))); err != nil || !slices.Equal(pushed, []int{1, 2, 1}) {
 		t.Errorf("an UndeltaStore pushed lists of %v, %v", pushed, err)
 	}
 }
@@ -275,12 +297,18 @@ func TestStoreOptions(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	for name, newQueue := range map[string]func() cache.Queue{
-		"ours, in order": func() cache.Queue { return cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true}) },
+		"ours, in order": func() cache.Queue {
+			return cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true})
+		},
 		"ours, merged": func() cache.Queue {
 			return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{EmitDeltaTypeReplaced: true})
 		},
-		"theirs, in order":  func() cache.Queue { return clientgo.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true}) },
-		"theirs, old merge": func() cache.Queue { return clientgo.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{}) },
+		"theirs, in order": func() cache.Queue {
+			return clientgo.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true})
+		},
+		"theirs, old merge": func() cache.Queue {
+			return clientgo.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -297,7 +325,8 @@ func TestNew(t *testing.T) {
 }
 
 // control runs a controller over a source that fails first, and returns what it says.
-func control(t *testing.T, q cache.Queue, newController func(*cache.Config) cache.Controller) (said []string) {
+func control(t *testing.T, q cache.Queue,
+	newController func(*cache.Config) cache.Controller) (said []string) {
 	var mu sync.Mutex
 	note := func(format string, values ...any) {
 		mu.Lock()
@@ -329,7 +358,8 @@ func control(t *testing.T, q cache.Queue, newController func(*cache.Config) cach
 	}
 	resyncs := 0
 	c := newController(&cache.Config{
-		Queue: q, ListerWatcher: lw, ObjectType: &corev1.Pod{}, ObjectDescription: "pods of a test", Process: process, WatchListPageSize: 7,
+		Queue: q, ListerWatcher: lw, ObjectType: &corev1.Pod{}, ObjectDescription: "pods of a test",
+		Process: process, WatchListPageSize: 7,
 		MinWatchTimeout: time.Second, FullResyncPeriod: time.Hour,
 		ShouldResync: func() bool { resyncs++; return false },
 		ProcessBatch: func(deltas []cache.Delta, isInInitialList bool) error {
@@ -338,7 +368,9 @@ func control(t *testing.T, q cache.Queue, newController func(*cache.Config) cach
 		WatchErrorHandler: func(r *cache.Reflector, err error) {
 			note("%s: %v", r.TypeDescription(), err)
 		},
-		WatchErrorHandlerWithContext: func(context.Context, *cache.Reflector, error) { note("the wrong handler") },
+		WatchErrorHandlerWithContext: func(context.Context, *cache.Reflector, error) {
+			note("the wrong handler")
+		},
 	})
 	note("%t %q %s", c.HasSynced(), c.LastSyncResourceVersion(), c.HasSyncedChecker().Name())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -372,11 +404,14 @@ func (unstreamed) IsWatchListSemanticsUnSupported() bool { return true }
 // here and not in between.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	r := cache.NewReflector(unstreamed{&cache.ListWatch{}}, &corev1.Pod{}, cache.NewStore(cache.MetaNamespaceKeyFunc), 0)
-	if want := "github.com/informerbench/informerbench/dropin/cache_test/cache_test.go:"; len(r.Name()) < len(want) || r.Name()[:len(want)] != want {
+	r := cache.NewReflector(unstreamed{&cache.ListWatch{}}, &corev1.Pod{},
+		cache.NewStore(cache.MetaNamespaceKeyFunc), 0)
+	if want := "github.com/informerbench/informerbench/dropin/cache_test/cache_test.go:"; len(
+		r.Name()) < len(want) || r.Name()[:len(want)] != want {
 		t.Errorf("the Reflector's name is %q, want %s and a line", r.Name(), want)
 	}
-	if r := cache.NewNamedReflector("mine", unstreamed{&cache.ListWatch{}}, nil, cache.NewStore(cache.MetaNamespaceKeyFunc), 0); r.Name() != "mine" {
+	if r := cache.NewNamedReflector("mine", unstreamed{&cache.ListWatch{}}, nil,
+		cache.NewStore(cache.MetaNamespaceKeyFunc), 0); r.Name() != "mine" {
 		t.Errorf("a named Reflector's name is %q", r.Name())
 	}
 }

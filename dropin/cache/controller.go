@@ -50,7 +50,8 @@ func New(c *Config) Controller {
 	if withoutContext := c.WatchErrorHandler; withoutContext != nil {
 		handler = func(_ context.Context, r *Reflector, err error) { withoutContext(r, err) }
 	}
-	config.WatchErrorHandler = informer.WatchErrorHandlerOf(handler, c.ListerWatcher, c.ObjectType, c.ObjectDescription)
+	config.WatchErrorHandler = informer.WatchErrorHandlerOf(handler, c.ListerWatcher, c.ObjectType,
+		c.ObjectDescription)
 	return controller{informer.NewController(config), c.Queue}
 }
 
@@ -64,18 +65,23 @@ func (c controller) HasSynced() bool               { return c.queue.HasSynced() 
 func (c controller) HasSyncedChecker() DoneChecker { return c.queue.HasSyncedChecker() }
 
 // NewReflector is NewReflectorWithOptions for one of its options.
-func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *Reflector {
-	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resyncPeriod})
+func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore,
+	resyncPeriod time.Duration) *Reflector {
+	return NewReflectorWithOptions(lw, expectedType, store,
+		ReflectorOptions{ResyncPeriod: resyncPeriod})
 }
 
 // NewNamedReflector is NewReflectorWithOptions for two of its options.
-func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *Reflector {
-	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resyncPeriod})
+func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore,
+	resyncPeriod time.Duration) *Reflector {
+	return NewReflectorWithOptions(lw, expectedType, store,
+		ReflectorOptions{Name: name, ResyncPeriod: resyncPeriod})
 }
 
 // NewReflectorWithOptions returns client-go's own Reflector, for the reason that the package
 // comment gives. Without a name it has that of the code that led here: package, file and line.
-func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions) *Reflector {
+func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore,
+	options ReflectorOptions) *Reflector {
 	if options.Name == "" {
 		options.Name = callsite.Name()
 	}

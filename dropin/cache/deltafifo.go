@@ -54,9 +54,12 @@ func NewDeltaFIFOWithOptions(opts DeltaFIFOOptions) *DeltaFIFO {
 	}
 	return &DeltaFIFO{
 		keyFunc: opts.KeyFunction,
-		fifo: deltafifo.NewCoalescing(contract.FIFOConfig{KeyFunc: opts.KeyFunction, KnownObjects: opts.KnownObjects}, deltafifo.Options{
-			Name: name, Transformer: opts.Transformer, SyncOnReplace: !opts.EmitDeltaTypeReplaced, Logger: named(opts.Logger, name),
-		}),
+		fifo: deltafifo.NewCoalescing(
+			contract.FIFOConfig{KeyFunc: opts.KeyFunction, KnownObjects: opts.KnownObjects},
+			deltafifo.Options{
+				Name: name, Transformer: opts.Transformer, SyncOnReplace: !opts.EmitDeltaTypeReplaced,
+				Logger: named(opts.Logger, name),
+			}),
 	}
 }
 

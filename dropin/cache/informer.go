@@ -9,12 +9,14 @@ import (
 )
 
 // NewSharedInformer is NewSharedIndexInformer without indexers.
-func NewSharedInformer(lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration) SharedInformer {
+func NewSharedInformer(lw ListerWatcher, exampleObject runtime.Object,
+	defaultEventHandlerResyncPeriod time.Duration) SharedInformer {
 	return NewSharedIndexInformer(lw, exampleObject, defaultEventHandlerResyncPeriod, Indexers{})
 }
 
 // NewSharedIndexInformer is NewSharedIndexInformerWithOptions for two of its options.
-func NewSharedIndexInformer(lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration, indexers Indexers) SharedIndexInformer {
+func NewSharedIndexInformer(lw ListerWatcher, exampleObject runtime.Object,
+	defaultEventHandlerResyncPeriod time.Duration, indexers Indexers) SharedIndexInformer {
 	return NewSharedIndexInformerWithOptions(lw, exampleObject, SharedIndexInformerOptions{
 		ResyncPeriod: defaultEventHandlerResyncPeriod, Indexers: indexers,
 	})
@@ -31,7 +33,8 @@ func NewSharedIndexInformer(lw ListerWatcher, exampleObject runtime.Object, defa
 //   - Identifier and InformerMetricsProvider: three metrics are published under the name. A
 //     nil provider is that of SetInformerMetricsProvider. An identifier that is not reserved
 //     means no metrics, and no cost.
-func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.Object, options SharedIndexInformerOptions) SharedIndexInformer {
+func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.Object,
+	options SharedIndexInformerOptions) SharedIndexInformer {
 	options.InformerMetricsProvider = providerOr(options.InformerMetricsProvider)
 	return informer.NewSharedIndexInformerWithOptions(lw, exampleObject, options)
 }
@@ -57,30 +60,36 @@ func NewInformerWithOptions(options InformerOptions) (Store, Controller) {
 // NewInformer is NewInformerWithOptions for four of its options.
 //
 // Deprecated: use NewInformerWithOptions.
-func NewInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler) (Store, Controller) {
+func NewInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration,
+	h ResourceEventHandler) (Store, Controller) {
 	return NewTransformingInformer(lw, objType, resyncPeriod, h, nil)
 }
 
 // NewIndexerInformer is NewInformerWithOptions for five of its options.
 //
 // Deprecated: use NewInformerWithOptions.
-func NewIndexerInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, indexers Indexers) (Indexer, Controller) {
+func NewIndexerInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration,
+	h ResourceEventHandler, indexers Indexers) (Indexer, Controller) {
 	return NewTransformingIndexerInformer(lw, objType, resyncPeriod, h, indexers, nil)
 }
 
 // NewTransformingInformer is NewInformerWithOptions for five of its options.
 //
 // Deprecated: use NewInformerWithOptions.
-func NewTransformingInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, transformer TransformFunc) (Store, Controller) {
+func NewTransformingInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration,
+	h ResourceEventHandler, transformer TransformFunc) (Store, Controller) {
 	return NewTransformingIndexerInformer(lw, objType, resyncPeriod, h, nil, transformer)
 }
 
 // NewTransformingIndexerInformer is NewInformerWithOptions for six of its options.
 //
 // Deprecated: use NewInformerWithOptions.
-func NewTransformingIndexerInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, indexers Indexers, transformer TransformFunc) (Indexer, Controller) {
+func NewTransformingIndexerInformer(lw ListerWatcher, objType runtime.Object,
+	resyncPeriod time.Duration, h ResourceEventHandler, indexers Indexers,
+	transformer TransformFunc) (Indexer, Controller) {
 	store, controller := NewInformerWithOptions(InformerOptions{
-		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h, Indexers: indexers, Transform: transformer,
+		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h,
+		Indexers: indexers, Transform: transformer,
 	})
 	return store.(Indexer), controller
 }

@@ -43,11 +43,13 @@ type meter struct {
 }
 
 // newMeter returns nil if there is nothing to publish.
-func newMeter(id InformerNameAndResource, provider InformerMetricsProvider, length func() int) *meter {
+func newMeter(id InformerNameAndResource, provider InformerMetricsProvider,
+	length func() int) *meter {
 	if provider == nil || !id.Reserved() {
 		return nil
 	}
-	return &meter{id: id, queued: provider.NewQueuedItemMetric(id), latency: provider.NewProcessingLatencyMetric(id), length: length}
+	return &meter{id: id, queued: provider.NewQueuedItemMetric(id),
+		latency: provider.NewProcessingLatencyMetric(id), length: length}
 }
 
 // changed is called after each change of the FIFO.

@@ -61,10 +61,12 @@ func TestMetricsAreThoseOfClientGo(t *testing.T) {
 		func(o cache.RealFIFOOptions) cache.QueueWithBatch { return cache.NewRealFIFOWithOptions(o) },
 		func(o cache.RealFIFOOptions) cache.QueueWithBatch { return clientgo.NewRealFIFOWithOptions(o) },
 	} {
-		q := newFIFO(cache.RealFIFOOptions{AtomicEvents: true, Identifier: reserved(t, fmt.Sprint("fifo-", i)), MetricsProvider: &fifo[i]})
+		q := newFIFO(cache.RealFIFOOptions{AtomicEvents: true,
+			Identifier: reserved(t, fmt.Sprint("fifo-", i)), MetricsProvider: &fifo[i]})
 		process := func(any, bool) error { fifo[i].note("process"); return nil }
 		batch := func([]cache.Delta, bool) error { fifo[i].note("process a batch"); return nil }
-		for _, err := range []error{q.Replace([]any{pod("a", "1")}, "1"), q.Add(pod("b", "2")), q.Update(pod("c", "3")), q.Resync(), q.Delete(pod("a", "4"))} {
+		for _, err := range []error{q.Replace([]any{pod("a", "1")}, "1"), q.Add(pod("b", "2")),
+			q.Update(pod("c", "3")), q.Resync(), q.Delete(pod("a", "4"))} {
 			if err != nil {
 				t.Error(err)
 			}
@@ -91,20 +93,24 @@ func TestMetricsAreThoseOfClientGo(t *testing.T) {
 		},
 	} {
 		s := newStore(reserved(t, fmt.Sprint("store-", i)))
-		for _, err := range []error{s.Add(pod("a", "1")), s.Update(pod("a", "12345678901234567890")), s.Delete(pod("a", "3")), s.Replace([]any{pod("b", "2")}, "4")} {
+		for _, err := range []error{s.Add(pod("a", "1")), s.Update(pod("a", "12345678901234567890")),
+			s.Delete(pod("a", "3")), s.Replace([]any{pod("b", "2")}, "4")} {
 			if err != nil {
 				t.Error(err)
 			}
 		}
 		s.Bookmark("5")
-		if err := s.(cache.TransactionStore).Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("c", "6")}); err != nil {
+		if err := s.(cache.TransactionStore).Transaction(
+			cache.Transaction{Type: cache.TransactionTypeAdd, Object: pod("c", "6")}); err != nil {
 			t.Error(err)
 		}
 		newStore(cache.InformerNameAndResource{}) // no name: no metric
 	}
 	for i, s := range []cache.ThreadSafeStore{
-		cache.NewThreadSafeStore(nil, nil, cache.WithThreadSafeStoreMetrics(reserved(t, "safe-0"), &safe[0])),
-		clientgo.NewThreadSafeStore(clientgo.Indexers{}, clientgo.Indices{}, clientgo.WithThreadSafeStoreMetrics(reserved(t, "safe-1"), &safe[1])),
+		cache.NewThreadSafeStore(nil, nil,
+			cache.WithThreadSafeStoreMetrics(reserved(t, "safe-0"), &safe[0])),
+		clientgo.NewThreadSafeStore(clientgo.Indexers{}, clientgo.Indices{},
+			clientgo.WithThreadSafeStoreMetrics(reserved(t, "safe-1"), &safe[1])),
 	} {
 		s.Add("a", pod("a", "1"))
 		s.Bookmark("2")
@@ -112,7 +118,8 @@ func TestMetricsAreThoseOfClientGo(t *testing.T) {
 			t.Errorf("store %d is at %q", i, got)
 		}
 	}
-	for name, pair := range map[string]*[2]provider{"FIFO": &fifo, "Store": &store, "ThreadSafeStore": &safe} {
+	for name, pair := range map[string]*[2]provider{"FIFO": &fifo, "Store": &store,
+		"ThreadSafeStore": &safe} {
 		ours, theirs := pair[0].said, pair[1].said
 		if len(ours) == 0 || !reflect.DeepEqual(ours, theirs) {
 			t.Errorf("%s: ours say\n%q\ntheirs say\n%q", name, ours, theirs)
@@ -129,19 +136,25 @@ func TestSetInformerMetricsProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := synthetic.NewSource(nil, synthetic.SourceOptions{})
 		defer source.Stop()
-		cache.NewSharedIndexInformerWithOptions(source, &corev1.Pod{}, cache.SharedIndexInformerOptions{Identifier: reserved(t, "shared")}).Run(done())
-		_, c := cache.NewInformerWithOptions(cache.InformerOptions{ListerWatcher: source, ObjectType: &corev1.Pod{}, Identifier: reserved(t, "unshared")})
+		cache.NewSharedIndexInformerWithOptions(source, &corev1.Pod{},
+			cache.SharedIndexInformerOptions{Identifier: reserved(t, "shared")}).Run(done())
+		_, c := cache.NewInformerWithOptions(
+			cache.InformerOptions{ListerWatcher: source, ObjectType: &corev1.Pod{},
+				Identifier: reserved(t, "unshared")})
 		c.Run(done())
 		time.Sleep(time.Minute)
 	})
-	cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true, Identifier: reserved(t, "fifo")})
+	cache.NewRealFIFOWithOptions(
+		cache.RealFIFOOptions{AtomicEvents: true, Identifier: reserved(t, "fifo")})
 	cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(reserved(t, "store"), nil))
-	clientgo.NewStore(cache.MetaNamespaceKeyFunc, clientgo.WithStoreMetrics(reserved(t, "theirs"), nil))
+	clientgo.NewStore(cache.MetaNamespaceKeyFunc,
+		clientgo.WithStoreMetrics(reserved(t, "theirs"), nil))
 	made := map[string]int{}
 	for _, kind := range first.made {
 		made[kind]++
 	}
-	if want := map[string]int{"queued": 3, "processed": 3, "version": 4}; !reflect.DeepEqual(made, want) || len(second.made) > 0 {
+	if want := map[string]int{"queued": 3, "processed": 3, "version": 4}; !reflect.DeepEqual(made,
+		want) || len(second.made) > 0 {
 		t.Errorf("the first provider made %v, want %v; the second %v, want none", made, want, second.made)
 	}
 }

@@ -31,8 +31,10 @@ var (
 // nil.
 //
 // Deprecated: use NewRealFIFOWithOptions.
-func NewRealFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter, transformer TransformFunc) *RealFIFO {
-	return NewRealFIFOWithOptions(RealFIFOOptions{KeyFunction: keyFunc, KnownObjects: knownObjects, Transformer: transformer})
+func NewRealFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter,
+	transformer TransformFunc) *RealFIFO {
+	return NewRealFIFOWithOptions(
+		RealFIFOOptions{KeyFunction: keyFunc, KnownObjects: knownObjects, Transformer: transformer})
 }
 
 // NewRealFIFOWithOptions returns an empty FIFO. It starts no goroutine. It panics if the
@@ -56,19 +58,23 @@ func NewRealFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter, transformer Tran
 func NewRealFIFOWithOptions(opts RealFIFOOptions) *RealFIFO {
 	switch {
 	case opts.AtomicEvents && opts.KnownObjects != nil:
-		panic("cache.NewRealFIFOWithOptions: KnownObjects must be nil with AtomicEvents, which needs none")
+		panic("cache.NewRealFIFOWithOptions: KnownObjects must be nil with AtomicEvents, which needs " +
+			"none")
 	case !opts.AtomicEvents && opts.KnownObjects == nil:
-		panic("cache.NewRealFIFOWithOptions: KnownObjects is missing, which is needed without AtomicEvents")
+		panic("cache.NewRealFIFOWithOptions: KnownObjects is missing, which is needed without " +
+			"AtomicEvents")
 	case !opts.AtomicEvents && opts.UnlockWhileProcessing:
 		panic("cache.NewRealFIFOWithOptions: UnlockWhileProcessing needs AtomicEvents")
 	case !opts.AtomicEvents && opts.EmitDeltaTypeBookmark:
 		panic("cache.NewRealFIFOWithOptions: EmitDeltaTypeBookmark needs AtomicEvents")
 	}
 	name := cmp.Or(opts.Identifier.Name(), opts.Name, "RealFIFO")
-	f := &RealFIFO{fifo: deltafifo.NewInOrder(contract.FIFOConfig{KeyFunc: opts.KeyFunction, KnownObjects: opts.KnownObjects}, deltafifo.Options{
-		Name: name, Transformer: opts.Transformer, Logger: named(opts.Logger, name),
-		Atomic: opts.AtomicEvents, Bookmarks: opts.EmitDeltaTypeBookmark,
-	})}
+	f := &RealFIFO{fifo: deltafifo.NewInOrder(
+		contract.FIFOConfig{KeyFunc: opts.KeyFunction, KnownObjects: opts.KnownObjects},
+		deltafifo.Options{
+			Name: name, Transformer: opts.Transformer, Logger: named(opts.Logger, name),
+			Atomic: opts.AtomicEvents, Bookmarks: opts.EmitDeltaTypeBookmark,
+		})}
 	f.popping = &sync.Mutex{}
 	if opts.UnlockWhileProcessing {
 		f.popping = unlocked{}

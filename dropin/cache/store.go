@@ -26,7 +26,8 @@ func WithTransformer(transformer TransformFunc) StoreOption {
 
 // WithStoreMetrics has the store publish its resource version; see
 // WithThreadSafeStoreMetrics.
-func WithStoreMetrics(identifier InformerNameAndResource, metrics InformerMetricsProvider) StoreOption {
+func WithStoreMetrics(identifier InformerNameAndResource,
+	metrics InformerMetricsProvider) StoreOption {
 	return func(c *storeConfig) {
 		c.metrics = []ThreadSafeStoreOption{WithThreadSafeStoreMetrics(identifier, metrics)}
 	}
@@ -43,13 +44,15 @@ type threadSafeConfig struct {
 // until the identifier is released. The metric is made by metricsProvider or, if that is nil,
 // by the provider of SetInformerMetricsProvider. An identifier that is not reserved means no
 // metric. With one, a write takes a lock more.
-func WithThreadSafeStoreMetrics(identifier InformerNameAndResource, metricsProvider InformerMetricsProvider) ThreadSafeStoreOption {
+func WithThreadSafeStoreMetrics(identifier InformerNameAndResource,
+	metricsProvider InformerMetricsProvider) ThreadSafeStoreOption {
 	if !identifier.Reserved() {
 		return func(c *threadSafeConfig) { c.publish = nil }
 	}
 	return func(c *threadSafeConfig) {
 		// An empty store of client-go's publishes the version that it is told, in client-go's way.
-		publisher := clientgo.NewThreadSafeStore(Indexers{}, Indices{}, clientgo.WithThreadSafeStoreMetrics(identifier, providerOr(metricsProvider)))
+		publisher := clientgo.NewThreadSafeStore(Indexers{}, Indices{},
+			clientgo.WithThreadSafeStoreMetrics(identifier, providerOr(metricsProvider)))
 		c.publish = func(version string) {
 			if identifier.Reserved() {
 				publisher.Bookmark(version)
@@ -63,7 +66,8 @@ func WithThreadSafeStoreMetrics(identifier InformerNameAndResource, metricsProvi
 //
 // The indices are not used: client-go's store takes them for the content of its indexes, and
 // no program outside of client-go can have any for a store that is empty.
-func NewThreadSafeStore(indexers Indexers, indices Indices, opts ...ThreadSafeStoreOption) ThreadSafeStore {
+func NewThreadSafeStore(indexers Indexers, indices Indices,
+	opts ...ThreadSafeStoreOption) ThreadSafeStore {
 	var c threadSafeConfig
 	for _, opt := range opts {
 		opt(&c)
@@ -89,7 +93,8 @@ func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer
 	for _, opt := range opts {
 		opt(&c)
 	}
-	return indexer.New(keyFunc, NewThreadSafeStore(indexers, nil, c.metrics...), indexer.Options{Transformer: c.transformer})
+	return indexer.New(keyFunc, NewThreadSafeStore(indexers, nil, c.metrics...),
+		indexer.Options{Transformer: c.transformer})
 }
 
 // NewUndeltaStore returns a store that calls pushFunc with its whole content after each
@@ -100,7 +105,8 @@ func NewUndeltaStore(pushFunc func([]any), keyFunc KeyFunc) *UndeltaStore {
 
 // NewNamespaceKeyedIndexerAndReflector returns an indexer with the index NamespaceIndex, and
 // a Reflector that fills it.
-func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resyncPeriod time.Duration) (indexer Indexer, reflector *Reflector) {
+func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any,
+	resyncPeriod time.Duration) (indexer Indexer, reflector *Reflector) {
 	indexer = NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 	return indexer, NewReflector(lw, expectedType, indexer, resyncPeriod)
 }

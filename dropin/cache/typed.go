@@ -4,7 +4,8 @@ import clientgo "k8s.io/client-go/tools/cache"
 
 // NewTypedSharedIndexInformer gives an informer, of this package or of client-go, methods that
 // take and return objects of type T. A handler that is given an object of another type panics.
-func NewTypedSharedIndexInformer[T Object](informer SharedIndexInformer) TypedSharedIndexInformer[T] {
+func NewTypedSharedIndexInformer[T Object](
+	informer SharedIndexInformer) TypedSharedIndexInformer[T] {
 	return clientgo.NewTypedSharedIndexInformer[T](informer)
 }
 

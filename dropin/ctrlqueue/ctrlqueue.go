@@ -17,7 +17,8 @@ import (
 // use workqueue.NewPriority, workqueue.As and [MetricsProvider].
 //
 // The queue runs two goroutines until it is shut down, which the controller does.
-func New[request comparable](name string, limiter clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitingInterface[request] {
+func New[request comparable](name string,
+	limiter clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitingInterface[request] {
 	cfg := workqueue.Config[request]{Name: name}
 	if provider, err := MetricsProvider(); err != nil {
 		ctrllog.Log.WithName("ctrlqueue").Error(err, "The queue runs without metrics", "controller", name)

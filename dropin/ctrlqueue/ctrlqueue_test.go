@@ -53,7 +53,8 @@ func gathered(t *testing.T, name string) map[string]string {
 			}
 			value := fmt.Sprint(m.GetGauge().GetValue() + m.GetCounter().GetValue())
 			if h := m.GetHistogram(); h != nil {
-				value = fmt.Sprintf("%d observations, %.3f s, %d buckets", h.GetSampleCount(), h.GetSampleSum(), len(h.GetBucket()))
+				value = fmt.Sprintf("%d observations, %.3f s, %d buckets", h.GetSampleCount(), h.GetSampleSum(),
+					len(h.GetBucket()))
 			}
 			out[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = value
 		}
@@ -82,7 +83,8 @@ func TestMetricsAreThoseOfControllerRuntime(t *testing.T) {
 			steps := []func(){
 				func() { q.Add("a") },
 				func() { q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(-100)}, "b", "c") },
-				func() { q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(10)}, "c") }, // raised while it is ready
+				// raised while it is ready
+				func() { q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(10)}, "c") },
 				func() { time.Sleep(2 * time.Second) },
 				func() { q.Get() }, // c
 				func() { q.AddAfter("d", time.Minute) },
@@ -134,14 +136,16 @@ func TestQueueWithoutPriorities(t *testing.T) {
 	}
 	newHeap := func() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() }
 	limiter := clientgo.DefaultTypedControllerRateLimiter[string]()
-	q := workqueue.NewRateLimiting(limiter, newHeap, workqueue.Config[string]{Name: "plain", MetricsProvider: p})
+	q := workqueue.NewRateLimiting(limiter, newHeap,
+		workqueue.Config[string]{Name: "plain", MetricsProvider: p})
 	defer q.ShutDown()
 	q.Add("a")
 	q.Add("b")
 	// The gauge is the program's and outlives the queue: it goes back to 0, so that the
 	// test can run again.
 	for _, want := range []string{"2", "1", "0"} {
-		if got := gathered(t, "plain")["workqueue_depth{controller=QUEUE,name=QUEUE,priority=}"]; got != want {
+		if got := gathered(
+			t, "plain")["workqueue_depth{controller=QUEUE,name=QUEUE,priority=}"]; got != want {
 			t.Errorf("the depth is %q, want %s, of\n%s", got, want, lines(gathered(t, "plain")))
 		}
 		if want != "0" {
@@ -161,7 +165,9 @@ func TestPrioritiesHaveABound(t *testing.T) {
 	}
 	depths := func() map[string]string {
 		of := gathered(t, "many")
-		maps.DeleteFunc(of, func(series, _ string) bool { return !strings.HasPrefix(series, "workqueue_depth") })
+		maps.DeleteFunc(of, func(series, _ string) bool {
+			return !strings.HasPrefix(series, "workqueue_depth")
+		})
 		return of
 	}
 	const others = "workqueue_depth{controller=QUEUE,name=QUEUE,priority=" + otherPriorities + "}"
@@ -182,12 +188,14 @@ func TestPrioritiesHaveABound(t *testing.T) {
 // An unknown version of controller-runtime is reported, and not passed over.
 func TestUnknownFamiliesAreErrors(t *testing.T) {
 	t.Parallel()
-	if _, err := lookUp(prometheus.NewRegistry()); err == nil || !strings.Contains(err.Error(), "has not registered workqueue_depth") {
+	if _, err := lookUp(prometheus.NewRegistry()); err == nil ||
+		!strings.Contains(err.Error(), "has not registered workqueue_depth") {
 		t.Errorf("an empty registry: %v", err)
 	}
 	other := prometheus.NewRegistry()
 	other.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "workqueue_depth"}))
-	if _, err := lookUp(other); err == nil || !strings.Contains(err.Error(), "want a *prometheus.GaugeVec") {
+	if _, err := lookUp(other); err == nil ||
+		!strings.Contains(err.Error(), "want a *prometheus.GaugeVec") {
 		t.Errorf("a depth that is a counter: %v", err)
 	}
 	// Families of v0.25, but for the depth, which has no priority.
@@ -209,7 +217,9 @@ func TestUnknownFamiliesAreErrors(t *testing.T) {
 	counter("workqueue_retries_total")
 	histogram("workqueue_queue_duration_seconds")
 	histogram("workqueue_work_duration_seconds")
-	if _, err := lookUp(unlabelled); err == nil || !strings.Contains(err.Error(), "workqueue_depth has other labels") || strings.Contains(err.Error(), "workqueue_adds") {
+	if _, err := lookUp(unlabelled); err == nil ||
+		!strings.Contains(err.Error(), "workqueue_depth has other labels") ||
+		strings.Contains(err.Error(), "workqueue_adds") {
 		t.Errorf("a depth without priorities: %v", err)
 	}
 	if _, err := lookUp(prometheus.WrapRegistererWithPrefix("my_", other)); err == nil {

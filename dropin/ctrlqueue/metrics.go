@@ -42,7 +42,8 @@ func MetricsProvider() (workqueue.PriorityMetricsProvider, error) {
 func lookUp(r prometheus.Registerer) (*families, error) {
 	c, ok := r.(prometheus.Collector)
 	if !ok {
-		return nil, fmt.Errorf("ctrlqueue: the registry of controller-runtime is a %T, which does not describe its metrics", r)
+		return nil, fmt.Errorf(
+			"ctrlqueue: the registry of controller-runtime is a %T, which does not describe its metrics", r)
 	}
 	descs := make(chan *prometheus.Desc)
 	go func() {
@@ -56,7 +57,8 @@ func lookUp(r prometheus.Registerer) (*families, error) {
 	f := &families{}
 	if err := errors.Join(
 		find(r, all, metrics.DepthKey, &f.depth), find(r, all, metrics.UnfinishedWorkKey, &f.unfinished),
-		find(r, all, metrics.LongestRunningProcessorKey, &f.longest), find(r, all, metrics.AddsKey, &f.adds),
+		find(r, all, metrics.LongestRunningProcessorKey, &f.longest),
+		find(r, all, metrics.AddsKey, &f.adds),
 		find(r, all, metrics.RetriesKey, &f.retries), find(r, all, metrics.QueueLatencyKey, &f.latency),
 		find(r, all, metrics.WorkDurationKey, &f.workDuration),
 	); err != nil {
@@ -69,22 +71,27 @@ func lookUp(r prometheus.Registerer) (*families, error) {
 func (f *families) checkLabels() error {
 	check := func(key string, family *prometheus.MetricVec, given prometheus.Labels) error {
 		if _, err := family.GetMetricWith(given); err != nil {
-			return fmt.Errorf("ctrlqueue: controller-runtime's %s has other labels than those of v0.25: %w", prometheus.BuildFQName("", metrics.WorkQueueSubsystem, key), err)
+			return fmt.Errorf("ctrlqueue: controller-runtime's %s has other labels than those of v0.25: %w",
+				prometheus.BuildFQName("", metrics.WorkQueueSubsystem, key), err)
 		}
 		family.Delete(given)
 		return nil
 	}
 	const none = ""
 	return errors.Join(
-		check(metrics.DepthKey, f.depth.MetricVec, priorityLabels(none, none)), check(metrics.UnfinishedWorkKey, f.unfinished.MetricVec, labels(none)),
-		check(metrics.LongestRunningProcessorKey, f.longest.MetricVec, labels(none)), check(metrics.AddsKey, f.adds.MetricVec, labels(none)),
-		check(metrics.RetriesKey, f.retries.MetricVec, labels(none)), check(metrics.QueueLatencyKey, f.latency.MetricVec, labels(none)),
+		check(metrics.DepthKey, f.depth.MetricVec, priorityLabels(none, none)),
+		check(metrics.UnfinishedWorkKey, f.unfinished.MetricVec, labels(none)),
+		check(metrics.LongestRunningProcessorKey, f.longest.MetricVec, labels(none)),
+		check(metrics.AddsKey, f.adds.MetricVec, labels(none)),
+		check(metrics.RetriesKey, f.retries.MetricVec, labels(none)),
+		check(metrics.QueueLatencyKey, f.latency.MetricVec, labels(none)),
 		check(metrics.WorkDurationKey, f.workDuration.MetricVec, labels(none)))
 }
 
 // find stores the collector of a family in to. It fails if there is none, or one of another
 // type.
-func find[C prometheus.Collector](r prometheus.Registerer, all []*prometheus.Desc, key string, to *C) error {
+func find[C prometheus.Collector](r prometheus.Registerer, all []*prometheus.Desc, key string,
+	to *C) error {
 	name := prometheus.BuildFQName("", metrics.WorkQueueSubsystem, key)
 	for _, d := range all {
 		// A descriptor has no method that tells its name.
@@ -99,7 +106,8 @@ func find[C prometheus.Collector](r prometheus.Registerer, all []*prometheus.Des
 			*to = existing
 			return nil
 		}
-		return fmt.Errorf("ctrlqueue: controller-runtime's %s is a %T, want a %T", name, already.ExistingCollector, *to)
+		return fmt.Errorf("ctrlqueue: controller-runtime's %s is a %T, want a %T", name,
+			already.ExistingCollector, *to)
 	}
 	return fmt.Errorf("ctrlqueue: controller-runtime has not registered %s", name)
 }
@@ -144,7 +152,8 @@ func (p provider) NewUnfinishedWorkSecondsMetric(name string) clientgo.SettableG
 	return p.f.unfinished.With(labels(name))
 }
 
-func (p provider) NewLongestRunningProcessorSecondsMetric(name string) clientgo.SettableGaugeMetric {
+func (p provider) NewLongestRunningProcessorSecondsMetric(
+	name string) clientgo.SettableGaugeMetric {
 	return p.f.longest.With(labels(name))
 }
 

@@ -70,7 +70,8 @@ func New[T comparable](name string, o ...Opt[T]) PriorityQueue[T] {
 		set(&opts)
 	}
 	if opts.RateLimiter == nil {
-		opts.RateLimiter = clientgo.NewTypedItemExponentialFailureRateLimiter[T](5*time.Millisecond, 1000*time.Second)
+		opts.RateLimiter = clientgo.NewTypedItemExponentialFailureRateLimiter[T](5*time.Millisecond,
+			1000*time.Second)
 	}
 	if opts.MetricProvider == nil && name != "" {
 		provider, err := ctrlqueue.MetricsProvider()
@@ -81,7 +82,9 @@ func New[T comparable](name string, o ...Opt[T]) PriorityQueue[T] {
 		}
 	}
 	newHeap := func() contract.DelayHeap[T] { return delay.NewQuadHeap[T]() }
-	q := workqueue.As[AddOpts](workqueue.NewPriority(opts.RateLimiter, newHeap, workqueue.Config[T]{Name: name, MetricsProvider: opts.MetricProvider}))
+	q := workqueue.As[AddOpts](
+		workqueue.NewPriority(opts.RateLimiter, newHeap,
+			workqueue.Config[T]{Name: name, MetricsProvider: opts.MetricProvider}))
 	if opts.Log.IsZero() {
 		return q
 	}

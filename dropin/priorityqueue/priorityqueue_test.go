@@ -40,7 +40,8 @@ func TestOptions(t *testing.T) {
 			q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true, Priority: new(7)}, "item")
 			item, priority, shutdown := q.GetWithPriority()
 			if took := time.Since(begun); item != "item" || priority != 7 || shutdown || took != want {
-				t.Errorf("the queue gave %q, %d, %t after %v, want item, 7, false after %v", item, priority, shutdown, took, want)
+				t.Errorf("the queue gave %q, %d, %t after %v, want item, 7, false after %v", item, priority,
+					shutdown, took, want)
 			}
 		})
 	}
@@ -79,7 +80,9 @@ func TestLog(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var said []string
 			q := priorityqueue.New("", func(o *priorityqueue.Opts[string]) {
-				o.Log = funcr.New(func(_, args string) { said = append(said, args) }, funcr.Options{Verbosity: verbosity})
+				o.Log = funcr.New(func(_, args string) {
+					said = append(said, args)
+				}, funcr.Options{Verbosity: verbosity})
 			})
 			q.AddWithOpts(priorityqueue.AddOpts{After: time.Hour}, "later")
 			q.AddWithOpts(priorityqueue.AddOpts{Priority: new(-3)}, "low")
@@ -90,10 +93,13 @@ func TestLog(t *testing.T) {
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			const zero = `"readyAt"="0001-01-01 00:00:00 +0000 UTC"` // funcr does not know omitzero
-			const want = `"level"=5 "msg"="workqueue_items" "items"=[{"key"="now" "priority"=0 ` + zero + `} {"key"="low" "priority"=-3 ` + zero + `} ` +
+			const want = `"level"=5 "msg"="workqueue_items" "items"=[{"key"="now" "priority"=0 ` + zero +
+				`} {"key"="low" "priority"=-3 ` + zero + `} ` +
 				`{"key"="later" "priority"=0 "readyAt"="2000-01-01 01:00:00 +0000 UTC"}]`
-			if lines := (verbosity - 4) * 2; len(said) != lines || lines > 0 && (said[0] != want || said[1] != want) {
-				t.Errorf("at verbosity %d the log got\n%s\nwant %d times\n%s", verbosity, strings.Join(said, "\n"), lines, want)
+			if lines := (verbosity - 4) * 2; len(said) != lines || lines > 0 &&
+				(said[0] != want || said[1] != want) {
+				t.Errorf("at verbosity %d the log got\n%s\nwant %d times\n%s", verbosity,
+					strings.Join(said, "\n"), lines, want)
 			}
 		})
 	}
@@ -103,12 +109,16 @@ func TestLog(t *testing.T) {
 func TestQueueKeepsTheClauses(t *testing.T) {
 	t.Parallel()
 	for name, opt := range map[string]priorityqueue.Opt[string]{
-		"plain":  func(*priorityqueue.Opts[string]) {},
-		"logged": func(o *priorityqueue.Opts[string]) { o.Log = funcr.New(func(string, string) {}, funcr.Options{}) },
+		"plain": func(*priorityqueue.Opts[string]) {},
+		"logged": func(o *priorityqueue.Opts[string]) {
+			o.Log = funcr.New(func(string, string) {}, funcr.Options{})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			queuetest.Run(t, func(clock.WithTicker) contract.DelayingQueue[string] { return priorityqueue.New("", opt) })
+			queuetest.Run(t, func(clock.WithTicker) contract.DelayingQueue[string] {
+				return priorityqueue.New("", opt)
+			})
 		})
 	}
 }

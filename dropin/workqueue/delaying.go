@@ -54,10 +54,13 @@ func NewDelayingQueueWithConfig(config DelayingQueueConfig) DelayingInterface {
 
 // NewTypedDelayingQueueWithConfig returns a delaying queue. It runs one goroutine until it is
 // shut down, and one more with metrics. Over the caller's Queue it runs three. They end at
-// ShutDown, or within 10 s after the caller shut down Queue; the one that hands items to the caller's
+// ShutDown, or within 10 s after the caller shut down Queue; the one that hands items to the
+// caller's
 // Queue may do so a moment longer, with items that were due.
-func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
-	cfg := ours.Config[T]{Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider), Clock: config.Clock}
+func NewTypedDelayingQueueWithConfig[T comparable](
+	config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
+	cfg := ours.Config[T]{Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider),
+		Clock: config.Clock}
 	if config.Queue != nil {
 		return newOver(config.Queue, cfg)
 	}

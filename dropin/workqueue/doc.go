@@ -6,7 +6,8 @@
 //
 // and nothing else. Every exported name of client-go v0.37.2's package is here, and is used in the
 // same way; a test compares the two. Interfaces, configurations, metrics and the parallelizer are
-// aliases of client-go's, so values pass between the two packages. Type, Typed and the rate limiters
+// aliases of client-go's, so values pass between the two packages. Type, Typed and the rate
+// limiters
 // but the bucket are structs of our own.
 //
 // # What differs

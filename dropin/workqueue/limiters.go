@@ -71,13 +71,15 @@ func DefaultTypedControllerRateLimiter[T comparable]() TypedRateLimiter[T] {
 // of any type.
 //
 // Deprecated: use NewTypedItemExponentialFailureRateLimiter.
-func NewItemExponentialFailureRateLimiter(baseDelay time.Duration, maxDelay time.Duration) RateLimiter {
+func NewItemExponentialFailureRateLimiter(baseDelay time.Duration,
+	maxDelay time.Duration) RateLimiter {
 	return NewTypedItemExponentialFailureRateLimiter[any](baseDelay, maxDelay)
 }
 
 // NewTypedItemExponentialFailureRateLimiter returns a limiter whose delay is baseDelay, twice
 // as long after each failure, and never longer than maxDelay.
-func NewTypedItemExponentialFailureRateLimiter[T comparable](baseDelay time.Duration, maxDelay time.Duration) TypedRateLimiter[T] {
+func NewTypedItemExponentialFailureRateLimiter[T comparable](baseDelay time.Duration,
+	maxDelay time.Duration) TypedRateLimiter[T] {
 	return ratelimit.NewItemExponentialFailure[T](baseDelay, maxDelay)
 }
 
@@ -95,13 +97,15 @@ func DefaultTypedItemBasedRateLimiter[T comparable]() TypedRateLimiter[T] {
 // NewItemFastSlowRateLimiter is NewTypedItemFastSlowRateLimiter for items of any type.
 //
 // Deprecated: use NewTypedItemFastSlowRateLimiter.
-func NewItemFastSlowRateLimiter(fastDelay, slowDelay time.Duration, maxFastAttempts int) RateLimiter {
+func NewItemFastSlowRateLimiter(fastDelay, slowDelay time.Duration,
+	maxFastAttempts int) RateLimiter {
 	return NewTypedItemFastSlowRateLimiter[any](fastDelay, slowDelay, maxFastAttempts)
 }
 
 // NewTypedItemFastSlowRateLimiter returns a limiter whose delay is fastDelay for
 // maxFastAttempts failures, and slowDelay after that.
-func NewTypedItemFastSlowRateLimiter[T comparable](fastDelay, slowDelay time.Duration, maxFastAttempts int) TypedRateLimiter[T] {
+func NewTypedItemFastSlowRateLimiter[T comparable](fastDelay, slowDelay time.Duration,
+	maxFastAttempts int) TypedRateLimiter[T] {
 	return ratelimit.NewItemFastSlow[T](fastDelay, slowDelay, maxFastAttempts)
 }
 
@@ -127,6 +131,7 @@ func NewWithMaxWaitRateLimiter(limiter RateLimiter, maxDelay time.Duration) Rate
 
 // NewTypedWithMaxWaitRateLimiter returns a limiter whose delays are those of limiter, and never
 // longer than maxDelay.
-func NewTypedWithMaxWaitRateLimiter[T comparable](limiter TypedRateLimiter[T], maxDelay time.Duration) TypedRateLimiter[T] {
+func NewTypedWithMaxWaitRateLimiter[T comparable](limiter TypedRateLimiter[T],
+	maxDelay time.Duration) TypedRateLimiter[T] {
 	return ratelimit.NewWithMaxWait(limiter, maxDelay)
 }

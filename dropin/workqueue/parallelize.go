@@ -19,6 +19,7 @@ var WithChunkSize = workqueue.WithChunkSize
 
 // ParallelizeUntil does pieces of work on several workers until all are done or the context
 // is. It is client-go's.
-func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWorkPieceFunc, opts ...Options) {
+func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWorkPieceFunc,
+	opts ...Options) {
 	workqueue.ParallelizeUntil(ctx, workers, pieces, doWorkPiece, opts...)
 }

@@ -31,14 +31,16 @@ func NewRateLimitingQueue(rateLimiter RateLimiter) RateLimitingInterface {
 
 // NewTypedRateLimitingQueue returns a rate-limiting queue without a name, hence without
 // metrics.
-func NewTypedRateLimitingQueue[T comparable](rateLimiter TypedRateLimiter[T]) TypedRateLimitingInterface[T] {
+func NewTypedRateLimitingQueue[T comparable](
+	rateLimiter TypedRateLimiter[T]) TypedRateLimitingInterface[T] {
 	return NewTypedRateLimitingQueueWithConfig(rateLimiter, TypedRateLimitingQueueConfig[T]{})
 }
 
 // NewRateLimitingQueueWithConfig returns a rate-limiting queue.
 //
 // Deprecated: use NewTypedRateLimitingQueueWithConfig.
-func NewRateLimitingQueueWithConfig(rateLimiter RateLimiter, config RateLimitingQueueConfig) RateLimitingInterface {
+func NewRateLimitingQueueWithConfig(rateLimiter RateLimiter,
+	config RateLimitingQueueConfig) RateLimitingInterface {
 	return NewTypedRateLimitingQueueWithConfig(rateLimiter, config)
 }
 
@@ -47,7 +49,8 @@ func NewRateLimitingQueueWithConfig(rateLimiter RateLimiter, config RateLimiting
 // one more with metrics.
 //
 // The limiter remembers a failed item until Forget.
-func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimiter[T], config TypedRateLimitingQueueConfig[T]) TypedRateLimitingInterface[T] {
+func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimiter[T],
+	config TypedRateLimitingQueueConfig[T]) TypedRateLimitingInterface[T] {
 	if config.DelayingQueue != nil {
 		return &limited[T]{config.DelayingQueue, rateLimiter}
 	}
@@ -66,7 +69,8 @@ func NewNamedRateLimitingQueue(rateLimiter RateLimiter, name string) RateLimitin
 // NewRateLimitingQueueWithDelayingInterface returns a rate-limiting queue over di.
 //
 // Deprecated: use NewTypedRateLimitingQueueWithConfig.
-func NewRateLimitingQueueWithDelayingInterface(di DelayingInterface, rateLimiter RateLimiter) RateLimitingInterface {
+func NewRateLimitingQueueWithDelayingInterface(di DelayingInterface,
+	rateLimiter RateLimiter) RateLimitingInterface {
 	return NewRateLimitingQueueWithConfig(rateLimiter, RateLimitingQueueConfig{DelayingQueue: di})
 }
 

@@ -50,7 +50,8 @@ func (c *counted) NewRetriesMetric(string) workqueue.CounterMetric {
 func TestProvider(t *testing.T) {
 	var first, second, own counted
 	named := func(p workqueue.MetricsProvider) {
-		workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[string](),
+		workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.DefaultTypedControllerRateLimiter[string](),
 			workqueue.TypedRateLimitingQueueConfig[string]{Name: "named", MetricsProvider: p}).ShutDown()
 	}
 	named(nil) // no provider yet: no metrics, and no panic
@@ -61,7 +62,8 @@ func TestProvider(t *testing.T) {
 	clientgo.NewTypedWithConfig(clientgo.TypedQueueConfig[string]{Name: "theirs"}).ShutDown()
 	workqueue.NewTyped[string]().ShutDown() // no name: no metrics
 	if first.made.Load() != 7+6 || second.made.Load() != 0 || own.made.Load() != 7 {
-		t.Errorf("metrics made: %d, %d and %d, want 13, 0 and 7", first.made.Load(), second.made.Load(), own.made.Load())
+		t.Errorf("metrics made: %d, %d and %d, want 13, 0 and 7", first.made.Load(), second.made.Load(),
+			own.made.Load())
 	}
 }
 
@@ -84,7 +86,8 @@ func TestOverAQueueOfTheCallers(t *testing.T) {
 		order := &touching{Queue: workqueue.DefaultQueue[string]()}
 		own := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: order})
 		var p counted
-		q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: "mine", MetricsProvider: &p, Queue: own})
+		q := workqueue.NewTypedDelayingQueueWithConfig(
+			workqueue.TypedDelayingQueueConfig[string]{Name: "mine", MetricsProvider: &p, Queue: own})
 		q.AddAfter("later", time.Hour)
 		q.AddAfter("soon", time.Minute)
 		q.AddAfter("now", 0)
@@ -107,7 +110,8 @@ func TestOverAQueueOfTheCallers(t *testing.T) {
 			t.Errorf("touched %v, want %v", order.touched, want)
 		}
 		if p.retries.Load() != 3 || p.made.Load() != 1 {
-			t.Errorf("%d retries and %d metrics, want 3 and 1: the queue has its own", p.retries.Load(), p.made.Load())
+			t.Errorf("%d retries and %d metrics, want 3 and 1: the queue has its own", p.retries.Load(),
+				p.made.Load())
 		}
 		q.AddAfter("never", time.Minute)
 		q.ShutDownWithDrain()
@@ -136,7 +140,8 @@ func TestShutDownOfTheCallersQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		own := &counting{TypedInterface: workqueue.NewTyped[string]()}
-		q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: own})
+		q := workqueue.NewTypedDelayingQueueWithConfig(
+			workqueue.TypedDelayingQueueConfig[string]{Queue: own})
 		q.AddAfter("never", time.Hour)
 		own.TypedInterface.ShutDown()
 		time.Sleep(time.Minute)
@@ -148,7 +153,8 @@ func TestShutDownOfTheCallersQueue(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		own := workqueue.NewTyped[string]()
-		q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: own})
+		q := workqueue.NewTypedDelayingQueueWithConfig(
+			workqueue.TypedDelayingQueueConfig[string]{Queue: own})
 		q.AddAfter("never", time.Hour)
 		own.ShutDown() // q itself is not shut down
 		time.Sleep(time.Minute)
@@ -158,7 +164,9 @@ func TestShutDownOfTheCallersQueue(t *testing.T) {
 func TestParallelizeUntil(t *testing.T) {
 	t.Parallel()
 	var done atomic.Int64
-	workqueue.ParallelizeUntil(context.Background(), 2, 100, func(int) { done.Add(1) }, workqueue.WithChunkSize(7))
+	workqueue.ParallelizeUntil(context.Background(), 2, 100, func(int) {
+		done.Add(1)
+	}, workqueue.WithChunkSize(7))
 	if done.Load() != 100 {
 		t.Errorf("%d pieces were done, want 100", done.Load())
 	}

@@ -25,16 +25,19 @@ const (
 	list    = "k8s.io/client-go/tools/cache.(*threadSafeMap).List"
 	ourList = "github.com/informerbench/informerbench/impl/lockfree.(*Store).List"
 	malloc  = "runtime.mallocgc"
-	insert  = "k8s.io/apimachinery/pkg/util/sets.Set[k8s.io/api/core/v1.Pod].Insert" // its short name keeps the type's path
+	// its short name keeps the type's path
+	insert = "k8s.io/apimachinery/pkg/util/sets.Set[k8s.io/api/core/v1.Pod].Insert"
 )
 
 // stacks are those of a cell's profiles. The reference lists by a function of its own. The
 // shares of the insertion differ by one sample in a thousand, which is chance.
 func stacks(c record.Cell) []recordtest.Stack {
 	if c.Impl == "clientgo" {
-		return []recordtest.Stack{{Functions: []string{reader, list, malloc}, Samples: 400}, {Functions: []string{reader, list}, Samples: 300}, {Functions: []string{insert}, Samples: 300}}
+		return []recordtest.Stack{{Functions: []string{reader, list, malloc}, Samples: 400},
+			{Functions: []string{reader, list}, Samples: 300}, {Functions: []string{insert}, Samples: 300}}
 	}
-	return []recordtest.Stack{{Functions: []string{reader, ourList, malloc}, Samples: 100}, {Functions: []string{reader, ourList}, Samples: 599}, {Functions: []string{insert}, Samples: 301}}
+	return []recordtest.Stack{{Functions: []string{reader, ourList, malloc}, Samples: 100},
+		{Functions: []string{reader, ourList}, Samples: 599}, {Functions: []string{insert}, Samples: 301}}
 }
 
 // profilesOf adds profiles to a made-up run.
@@ -54,8 +57,11 @@ func profilesOf(t *testing.T, r *record.Run) *report.Profiles {
 // flameRun is the page of a run of two implementations, and the ids of their graphs.
 func flameRun(t *testing.T) (path, reference, other string) {
 	t.Helper()
-	r := recordtest.Run(recordtest.Spec{Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 20}}})
-	return written(t, r, profilesOf(t, r)), "profile-store-store-ops-objects-10-clientgo-p2", "profile-store-store-ops-objects-10-lockfree-p2"
+	r := recordtest.Run(
+		recordtest.Spec{Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100},
+			{Name: "lockfree", NsPerOp: 20}}})
+	return written(t, r, profilesOf(t, r)), "profile-store-store-ops-objects-10-clientgo-p2",
+		"profile-store-store-ops-objects-10-lockfree-p2"
 }
 
 // graph is what a cell's graph shows.
@@ -117,7 +123,8 @@ func look(ctx context.Context, t *testing.T, id string) (g graph) {
 }
 
 // drawn waits until every open cell has its graph.
-var drawn = chromedp.Poll[bool](`![...document.querySelectorAll("details.flame[open]")].some((d) => !d.querySelector(".flame-graph .box"))`)
+var drawn = chromedp.Poll[bool](
+	`![...document.querySelectorAll("details.flame[open]")].some((d) => !d.querySelector(".flame-graph .box"))`)
 
 // choose sets a field of a cell's graph.
 func choose(ctx context.Context, t *testing.T, id, field, value string) {
@@ -135,18 +142,23 @@ func choose(ctx context.Context, t *testing.T, id, field, value string) {
 func TestFlameGraphs(t *testing.T) {
 	path, reference, other := flameRun(t)
 	ctx, said := watched(t)
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1400, 1000), chromedp.Navigate("file://"+path)); err != nil {
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1400, 1000),
+		chromedp.Navigate("file://"+path)); err != nil {
 		t.Fatal(err)
 	}
 	// From here on each step goes on where the one before ended.
 	t.Run("a link from a row opens the graph", func(t *testing.T) {
-		_, err := chromedp.Run(ctx, chromedp.Evaluate[int](fmt.Sprintf(`document.querySelector('.results a[href="#%s"]').click(), 0`, other)))
-		_, err2 := chromedp.Run(ctx, chromedp.Poll[bool](`document.querySelector("details.flame[open] .flame-graph .box") !== null`))
+		_, err := chromedp.Run(
+			ctx, chromedp.Evaluate[int](
+				fmt.Sprintf(`document.querySelector('.results a[href="#%s"]').click(), 0`, other)))
+		_, err2 := chromedp.Run(ctx,
+			chromedp.Poll[bool](`document.querySelector("details.flame[open] .flame-graph .box") !== null`))
 		if err := errors.Join(err, err2); err != nil {
 			t.Fatal(err)
 		}
 		g := look(ctx, t, other)
-		if g.Open != 1 || g.Toolbars != 1 || !g.Chooses || !strings.HasSuffix(g.ComparedWith, "clientgo") {
+		if g.Open != 1 || g.Toolbars != 1 || !g.Chooses ||
+			!strings.HasSuffix(g.ComparedWith, "clientgo") {
 			t.Errorf("the graph shows %+v", g)
 		}
 		for _, want := range []struct {
@@ -155,9 +167,11 @@ func TestFlameGraphs(t *testing.T) {
 			left, width float64
 			class       string
 		}{
-			{"the whole profile", 0, 0, 100, "box o"}, {reader, 1, 0, 69.9, "box h"}, {ourList, 2, 0, 69.9, "box i"}, {malloc, 3, 0, 10, "box r"}, {insert, 1, 69.9, 30.1, "box i"},
+			{"the whole profile", 0, 0, 100, "box o"}, {reader, 1, 0, 69.9, "box h"},
+			{ourList, 2, 0, 69.9, "box i"}, {malloc, 3, 0, 10, "box r"}, {insert, 1, 69.9, 30.1, "box i"},
 		} {
-			if b := g.box(t, want.name); b.Row != want.row || math.Abs(b.Left-want.left) > 0.01 || math.Abs(b.Width-want.width) > 0.01 || b.Class != want.class {
+			if b := g.box(t, want.name); b.Row != want.row || math.Abs(b.Left-want.left) > 0.01 ||
+				math.Abs(b.Width-want.width) > 0.01 || b.Class != want.class {
 				t.Errorf("%s is %+v, want %+v", want.name, b, want)
 			}
 		}
@@ -167,7 +181,8 @@ func TestFlameGraphs(t *testing.T) {
 		shoot(ctx, t, "flame")
 	})
 	t.Run("a click zooms", func(t *testing.T) {
-		if err := chromedp.Do(ctx, chromedp.Click(fmt.Sprintf(`#%s .flame-graph [title^="%s"]`, other, ourList))); err != nil {
+		if err := chromedp.Do(
+			ctx, chromedp.Click(fmt.Sprintf(`#%s .flame-graph [title^="%s"]`, other, ourList))); err != nil {
 			t.Fatal(err)
 		}
 		g := look(ctx, t, other)
@@ -186,20 +201,26 @@ func TestFlameGraphs(t *testing.T) {
 	})
 	t.Run("keys move and zoom", func(t *testing.T) {
 		for _, step := range []struct{ key, focus, zoomed string }{
-			{kb.ArrowDown, malloc, ourList}, {kb.Enter, malloc, malloc}, {kb.ArrowUp, ourList, malloc}, {kb.ArrowUp, reader, malloc}, {kb.Enter, reader, reader},
-			{kb.Escape, "the whole profile", "the whole profile"}, {kb.ArrowDown, reader, "the whole profile"}, {kb.ArrowRight, insert, "the whole profile"},
-			{kb.ArrowRight, insert, "the whole profile"}, {kb.ArrowLeft, reader, "the whole profile"}, {kb.Home, "the whole profile", "the whole profile"},
+			{kb.ArrowDown, malloc, ourList}, {kb.Enter, malloc, malloc}, {kb.ArrowUp, ourList, malloc},
+			{kb.ArrowUp, reader, malloc}, {kb.Enter, reader, reader},
+			{kb.Escape, "the whole profile", "the whole profile"},
+			{kb.ArrowDown, reader, "the whole profile"}, {kb.ArrowRight, insert, "the whole profile"},
+			{kb.ArrowRight, insert, "the whole profile"}, {kb.ArrowLeft, reader, "the whole profile"},
+			{kb.Home, "the whole profile", "the whole profile"},
 		} {
 			if err := chromedp.Do(ctx, chromedp.KeyEvent(step.key)); err != nil {
 				t.Fatal(err)
 			}
-			if g := look(ctx, t, other); g.Focus != step.focus || g.Zoomed != step.zoomed || !strings.HasPrefix(g.About, step.focus) {
-				t.Fatalf("after %q the focus is on %q and the zoom on %q, want %q and %q; the page says %q", step.key, g.Focus, g.Zoomed, step.focus, step.zoomed, g.About)
+			if g := look(ctx, t, other); g.Focus != step.focus || g.Zoomed != step.zoomed ||
+				!strings.HasPrefix(g.About, step.focus) {
+				t.Fatalf("after %q the focus is on %q and the zoom on %q, want %q and %q; the page says %q",
+					step.key, g.Focus, g.Zoomed, step.focus, step.zoomed, g.About)
 			}
 		}
 	})
 	t.Run("search marks and counts", func(t *testing.T) {
-		if err := chromedp.Do(ctx, chromedp.SendKeys(fmt.Sprintf(`#%s [name=find]`, other), "STORE).L")); err != nil {
+		if err := chromedp.Do(
+			ctx, chromedp.SendKeys(fmt.Sprintf(`#%s [name=find]`, other), "STORE).L")); err != nil {
 			t.Fatal(err)
 		}
 		g := look(ctx, t, other)
@@ -229,10 +250,13 @@ func TestFlameGraphs(t *testing.T) {
 			name, class, label string
 			width              float64 // mean of both shares
 		}{
-			{ourList, "box more3", "+69.9 lockfree.(*Store).List", 34.95}, {list, "box less3", "\u221270.0 cache.(*threadSafeMap).List", 35},
-			{reader, "box even", "\u2248 subject.(*Store).reader", 69.95}, {insert, "box even", "\u2248 sets.Set[k8s.io/api/core/v1.Pod].Insert", 30.05},
+			{ourList, "box more3", "+69.9 lockfree.(*Store).List", 34.95},
+			{list, "box less3", "\u221270.0 cache.(*threadSafeMap).List", 35},
+			{reader, "box even", "\u2248 subject.(*Store).reader", 69.95},
+			{insert, "box even", "\u2248 sets.Set[k8s.io/api/core/v1.Pod].Insert", 30.05},
 		} {
-			if b := g.box(t, want.name); b.Class != want.class || b.Label != want.label || math.Abs(b.Width-want.width) > 0.01 {
+			if b := g.box(t, want.name); b.Class != want.class || b.Label != want.label ||
+				math.Abs(b.Width-want.width) > 0.01 {
 				t.Errorf("%s is %+v, want %+v", want.name, b, want)
 			}
 		}
@@ -262,7 +286,10 @@ func TestFlameGraphs(t *testing.T) {
 		}
 	})
 	said.check(t)
-	t.Run("both are seen in each scheme and width", func(t *testing.T) { looks(ctx, t, path, reference, other); said.check(t) })
+	t.Run("both are seen in each scheme and width", func(t *testing.T) {
+		looks(ctx, t, path, reference, other)
+		said.check(t)
+	})
 	t.Run("without scripts", func(t *testing.T) { withoutScripts(ctx, t, path) })
 }
 
@@ -287,8 +314,10 @@ func looks(ctx context.Context, t *testing.T, path, reference, other string) {
 
 // withoutScripts wants the tables and commands, and no part of a graph.
 func withoutScripts(ctx context.Context, t *testing.T, path string) {
-	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	if err := errors.Join(err, chromedp.Do(ctx, chromedp.Navigate("file://"+path+"?plain"))); err != nil {
+	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true})
+	if err := errors.Join(
+		err, chromedp.Do(ctx, chromedp.Navigate("file://"+path+"?plain"))); err != nil {
 		t.Fatal(err)
 	}
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(() => {
@@ -298,12 +327,14 @@ func withoutScripts(ctx context.Context, t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"The graphs need scripts", "lockfree.(*Store).List", "59.9% (5.99s)", "go tool pprof", "-normalize"} {
+	for _, want := range []string{"The graphs need scripts", "lockfree.(*Store).List", "59.9% (5.99s)",
+		"go tool pprof", "-normalize"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the section lacks %q:\n%s", want, text)
 		}
 	}
-	for _, unwanted := range []string{"part of a function's name", "whole graph", "Escape", `"names"`} {
+	for _, unwanted := range []string{"part of a function's name", "whole graph", "Escape",
+		`"names"`} {
 		if strings.Contains(text, unwanted) {
 			t.Errorf("the section has %q", unwanted)
 		}

@@ -32,9 +32,11 @@ import (
 )
 
 var (
-	runDir  = flag.String("page.run", "", "folder of a run whose report.html is looked at instead of a made-up run's")
-	runsDir = flag.String("page.runs", "", "folder of runs whose list is looked at instead of made-up ones")
-	shots   = flag.String("page.shots", "", "folder for screenshots of each size and colour scheme")
+	runDir = flag.String("page.run", "",
+		"folder of a run whose report.html is looked at instead of a made-up run's")
+	runsDir = flag.String("page.runs", "",
+		"folder of runs whose list is looked at instead of made-up ones")
+	shots = flag.String("page.shots", "", "folder for screenshots of each size and colour scheme")
 )
 
 // browser starts a Chromium, or skips the test.
@@ -50,7 +52,8 @@ func browser(t *testing.T) context.Context {
 	if path == "" {
 		t.Skip("no Chromium on this machine: the page was not looked at (apt-get install chromium)")
 	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path),
+		chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
 	allocated, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
@@ -73,9 +76,12 @@ func sample(t *testing.T) string {
 		return path
 	}
 	r := recordtest.Run(recordtest.Spec{Forks: 6, Duets: true, Impls: []recordtest.Impl{
-		{Name: "clientgo", NsPerOp: 100}, {Name: "much-faster-than-any-other-implementation", NsPerOp: 20}, {Name: "slower", NsPerOp: 150}, {Name: "alike", NsPerOp: 100.01},
+		{Name: "clientgo", NsPerOp: 100},
+		{Name: "much-faster-than-any-other-implementation", NsPerOp: 20}, {Name: "slower", NsPerOp: 150},
+		{Name: "alike", NsPerOp: 100.01},
 	}})
-	r.Command = []string{"benchrun", "run", "--preset", "lock-starvation", "--impl", "clientgo*,other", "-o", "a folder/with-a-very-long-name-that-has-no-space-in-it-anywhere-at-all/results"}
+	r.Command = []string{"benchrun", "run", "--preset", "lock-starvation", "--impl", "clientgo*,other",
+		"-o", "a folder/with-a-very-long-name-that-has-no-space-in-it-anywhere-at-all/results"}
 	r.Warnings = []string{"the machine was busy at the start: load 1.5 on 2 cores"}
 	r.Checks = []record.CheckResult{{Name: "final state", Passed: true, Detail: "the same"}}
 	delays(t, r)
@@ -89,7 +95,10 @@ func sample(t *testing.T) string {
 func delays(t *testing.T, r *record.Run) {
 	t.Helper()
 	for _, distribution := range []string{metrics.Delay, metrics.Service} {
-		if err := recordtest.AddHistogram(r, "writer:update", distribution, 20_000, func(fork, i int) time.Duration { return time.Duration(100 + fork*10 + i*i/1000) }); err != nil {
+		if err := recordtest.AddHistogram(r, "writer:update", distribution, 20_000,
+			func(fork, i int) time.Duration {
+				return time.Duration(100 + fork*10 + i*i/1000)
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +141,8 @@ func (c *complaints) listen(ctx context.Context, t *testing.T) {
 			c.all = append(c.all, fmt.Sprintf("console.%s", e.Type))
 		case *network.EventRequestWillBeSent:
 			own := c.home != "" && strings.HasPrefix(e.Request.URL, c.home)
-			if !own && !strings.HasPrefix(e.Request.URL, "file:") && !strings.HasPrefix(e.Request.URL, "data:") {
+			if !own && !strings.HasPrefix(e.Request.URL, "file:") &&
+				!strings.HasPrefix(e.Request.URL, "data:") {
 				c.all = append(c.all, "a request to "+e.Request.URL)
 			}
 		}
@@ -224,15 +234,18 @@ func TestPageInChromium(t *testing.T) {
 	views(ctx, t, said, path, "")
 	t.Run("filter and order", func(t *testing.T) { filters(ctx, t); said.check(t) })
 	t.Run("without scripts", func(t *testing.T) {
-		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{Value: true})
 		if err == nil {
 			err = chromedp.Do(ctx, chromedp.Navigate("file://"+path))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll(".results tr[data-impl]").length`))
-		hidden, err2 := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll(".results [hidden]").length`))
+		rows, err := chromedp.Run(ctx,
+			chromedp.Evaluate[int](`document.querySelectorAll(".results tr[data-impl]").length`))
+		hidden, err2 := chromedp.Run(ctx,
+			chromedp.Evaluate[int](`document.querySelectorAll(".results [hidden]").length`))
 		if err := errors.Join(err, err2); err != nil {
 			t.Fatal(err)
 		}
@@ -245,10 +258,15 @@ func TestPageInChromium(t *testing.T) {
 // TestOneImplementationIsShown: what was measured of one implementation only has no comparison,
 // and is in view as long as no filter asks for one.
 func TestOneImplementationIsShown(t *testing.T) {
-	r := recordtest.Run(recordtest.Spec{Forks: 6, Duets: true, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "mine", NsPerOp: 50}}})
-	alone := recordtest.Run(recordtest.Spec{Forks: 6, Duets: true, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}}})
+	r := recordtest.Run(
+		recordtest.Spec{Forks: 6, Duets: true,
+			Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "mine", NsPerOp: 50}}})
+	alone := recordtest.Run(
+		recordtest.Spec{Forks: 6, Duets: true,
+			Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}}})
 	for _, c := range alone.Cells {
-		if c.Role == "" { // operations that take turns have no second cell of the reference, which would be compared
+		// operations that take turns have no second cell of the reference, which would be compared
+		if c.Role == "" {
 			c.Component = contract.ComponentQueue
 			r.Cells = append(r.Cells, c)
 		}
@@ -287,8 +305,11 @@ func inEachView(ctx context.Context, t *testing.T, look func(t *testing.T, view 
 		for _, width := range []int64{1400, 400} {
 			view := fmt.Sprintf("%s-%d", scheme, width)
 			t.Run(view, func(t *testing.T) {
-				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-				if err := errors.Join(err, chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000))); err != nil {
+				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+					emulation.SetEmulatedMediaParams{
+						Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+				if err := errors.Join(err,
+					chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000))); err != nil {
 					t.Fatal(err)
 				}
 				look(t, view)
@@ -343,7 +364,8 @@ func filters(ctx context.Context, t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Better) == 0 || len(got.Better) == len(got.All) || !slices.Equal(got.Shown, got.Better) {
+	if len(got.Better) == 0 || len(got.Better) == len(got.All) ||
+		!slices.Equal(got.Shown, got.Better) {
 		t.Errorf("with the verdict better the page shows %q, want %q", got.Shown, got.Better)
 	}
 	if want := fmt.Sprintf("%d of %d comparisons", len(got.Better), len(got.All)); got.Text != want {
@@ -355,7 +377,9 @@ func filters(ctx context.Context, t *testing.T) {
 		}
 		return v
 	}
-	if !slices.IsSortedFunc(got.Order, func(a, b string) int { return int(1e6 * (ratio(a) - ratio(b))) }) {
+	if !slices.IsSortedFunc(got.Order, func(a, b string) int {
+		return int(1e6 * (ratio(a) - ratio(b)))
+	}) {
 		t.Errorf("by ratio: %q", got.Order)
 	}
 }

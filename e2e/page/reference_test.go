@@ -16,7 +16,8 @@ import (
 // threeWays is a run of four stores over two workloads, of which one lacks the last store.
 func threeWays(duets bool) *record.Run {
 	r := recordtest.Run(recordtest.Spec{Forks: 6, Duets: duets, Impls: []recordtest.Impl{
-		{Name: "clientgo", NsPerOp: 100}, {Name: "faster", NsPerOp: 20}, {Name: "slower", NsPerOp: 150}, {Name: "<b>alike</b>", NsPerOp: 100.01},
+		{Name: "clientgo", NsPerOp: 100}, {Name: "faster", NsPerOp: 20}, {Name: "slower", NsPerOp: 150},
+		{Name: "<b>alike</b>", NsPerOp: 100.01},
 	}})
 	for _, c := range slices.Clone(r.Cells) {
 		if c.Impl == "<b>alike</b>" {
@@ -37,7 +38,9 @@ func threeWays(duets bool) *record.Run {
 // an operation come in the order of implementations, for a table begins with its reference.
 func lines(ctx context.Context, t *testing.T) []string {
 	t.Helper()
-	out, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`[...document.querySelectorAll("tbody[data-operation]")].flatMap((body) =>
+	out, err := chromedp.Run(ctx,
+		chromedp.Evaluate[[]string](
+			`[...document.querySelectorAll("tbody[data-operation]")].flatMap((body) =>
 		[...body.querySelectorAll(":scope > tr:not(.more)")].map((line) => [body.id, line.cells[1].textContent, line.cells[2].innerHTML.replaceAll(/\s+|aria-label="[^"]*"/g, " "), line.cells[3].textContent, line.cells[4].textContent,
 			line.cells[4].className, line.dataset.verdict, line.dataset.ratio && Number(line.dataset.ratio).toPrecision(2)].join(" | ")).sort())`))
 	if err != nil {
@@ -119,7 +122,8 @@ func TestChoosingAReference(t *testing.T) {
 				found(ctx, t, "names", heads)
 				// A table that lacks the implementation has no ratios to it.
 				choose("<b>alike</b>")
-				found(ctx, t, "a table without it", `[...document.querySelectorAll(".group")].filter((g) => (g.querySelectorAll("tr[data-impl]").length > 0) !== g.id.endsWith("objects-10")).map((g) => g.id)`)
+				found(ctx, t, "a table without it",
+					`[...document.querySelectorAll(".group")].filter((g) => (g.querySelectorAll("tr[data-impl]").length > 0) !== g.id.endsWith("objects-10")).map((g) => g.id)`)
 				said.check(t)
 			})
 		}

@@ -14,12 +14,16 @@ import (
 )
 
 // versusSample is the page of a pair with all that such a page has: gates that fail and hold,
-// what is worse, better, the same and inconclusive, warnings, notes, what is left out, latencies and profiles.
+// what is worse, better, the same and inconclusive, warnings, notes, what is left out, latencies
+// and profiles.
 func versusSample(t *testing.T) string {
 	t.Helper()
-	spec := recordtest.Spec{Name: "20261124T101500Z-lock-starvation/base", Forks: 8, Seed: 1, Noise: 0.02, Impls: []recordtest.Impl{
-		{Name: "clientgo", NsPerOp: 100}, {Name: "much-slower-than-any-other-implementation", NsPerOp: 100}, {Name: "faster", NsPerOp: 100}, {Name: "nearly", NsPerOp: 100},
-	}}
+	spec := recordtest.Spec{Name: "20261124T101500Z-lock-starvation/base", Forks: 8, Seed: 1,
+		Noise: 0.02, Impls: []recordtest.Impl{
+			{Name: "clientgo", NsPerOp: 100},
+			{Name: "much-slower-than-any-other-implementation", NsPerOp: 100},
+			{Name: "faster", NsPerOp: 100}, {Name: "nearly", NsPerOp: 100},
+		}}
 	base := recordtest.Run(spec)
 	spec.Name, spec.Seed, spec.Base = "20261124T101500Z-lock-starvation/head", 2, map[string]float64{}
 	for i, ns := range []float64{100, 400, 70, 104} {
@@ -32,7 +36,8 @@ func versusSample(t *testing.T) string {
 	base.Cells = append(base.Cells, extra)
 	base.Settings.Pair = true
 	for _, r := range []*record.Run{base, head} {
-		r.Command = []string{"benchrun", "pair", "--base", "/tmp/benchrun.base", "-o", "a folder/with-a-very-long-name-that-has-no-space-in-it-anywhere-at-all/results"}
+		r.Command = []string{"benchrun", "pair", "--base", "/tmp/benchrun.base", "-o",
+			"a folder/with-a-very-long-name-that-has-no-space-in-it-anywhere-at-all/results"}
 		r.Warnings = []string{"the machine was busy at the start: load 1.5 on 2 cores"}
 		r.Forks[2].Series[0].Warnings = []string{"no steady state after warm-up"}
 	}
@@ -60,7 +65,8 @@ func versusSample(t *testing.T) string {
 	var sides []*report.Measured
 	for _, r := range []*record.Run{base, head} {
 		delays(t, r)
-		sides = append(sides, &report.Measured{Run: r, Profiles: profilesOf(t, r), Dir: "results/" + r.Name})
+		sides = append(sides, &report.Measured{Run: r, Profiles: profilesOf(t, r),
+			Dir: "results/" + r.Name})
 	}
 	if err := report.WriteVersusPage(f, result, sides[0], sides[1]); err != nil {
 		t.Fatal(err)

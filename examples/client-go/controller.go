@@ -13,8 +13,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
-	"github.com/informerbench/informerbench/dropin/cache"     // (1) was k8s.io/client-go/tools/cache
-	"github.com/informerbench/informerbench/dropin/workqueue" // (2) was k8s.io/client-go/util/workqueue
+	"github.com/informerbench/informerbench/dropin/cache" // (1) was k8s.io/client-go/tools/cache
+	// (2) was k8s.io/client-go/util/workqueue
+	"github.com/informerbench/informerbench/dropin/workqueue"
 )
 
 const (
@@ -34,19 +35,23 @@ type controller struct {
 
 // newController returns a controller that calls report when the pods of a node have changed in
 // number, for one node at a time.
-func newController(clientset kubernetes.Interface, report func(node string, pods int)) (*controller, error) {
+func newController(clientset kubernetes.Interface, report func(node string, pods int)) (*controller,
+	error) {
 	pods := clientset.CoreV1().Pods(metav1.NamespaceAll)
 	lw := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object,
+			error) {
 			return pods.List(ctx, options)
 		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface,
+			error) {
 			return pods.Watch(ctx, options)
 		},
 	}, clientset)
 	c := &controller{
 		informer: cache.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, cache.Indexers{byNode: nodeOf}),
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[string](),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.DefaultTypedControllerRateLimiter[string](),
 			workqueue.TypedRateLimitingQueueConfig[string]{Name: "nodes"}),
 		report:  report,
 		counted: map[string]int{},

@@ -29,8 +29,10 @@ import (
 )
 
 func main() {
-	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // for as long as the process lives
-	kubeconfig := flag.String("kubeconfig", "", "the cluster to read; without it, an API server on loopback")
+	// for as long as the process lives
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	kubeconfig := flag.String("kubeconfig", "",
+		"the cluster to read; without it, an API server on loopback")
 	pods := flag.Int("pods", 1000, "pods that the API server on loopback has; at least 1")
 	flag.Parse()
 	if err := run(ctx, *kubeconfig, *pods, os.Stdout); err != nil {
@@ -50,7 +52,9 @@ func run(ctx context.Context, kubeconfig string, pods int, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	c, err := newController(clientset, func(node string, pods int) { fmt.Fprintf(out, "%s has %d pods\n", node, pods) })
+	c, err := newController(clientset, func(node string, pods int) {
+		fmt.Fprintf(out, "%s has %d pods\n", node, pods)
+	})
 	if err != nil {
 		return err
 	}
@@ -66,8 +70,11 @@ func connect(kubeconfig string, pods int) (config *rest.Config, stop func(), err
 	if pods < 1 {
 		return nil, nil, fmt.Errorf("--pods %d: there must be a pod", pods)
 	}
-	source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: pods}, 1).All(), synthetic.SourceOptions{})
-	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: source}, apiserver.Options{})
+	source := synthetic.NewSource(
+		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: pods}, 1).All(),
+		synthetic.SourceOptions{})
+	server, err := apiserver.New(
+		map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: source}, apiserver.Options{})
 	if err == nil {
 		err = server.Start()
 	}

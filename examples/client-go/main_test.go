@@ -16,7 +16,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func pod(name, node string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: corev1.PodSpec{NodeName: node}}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: corev1.PodSpec{NodeName: node}}
 }
 
 // The controller reports each node's count when it changes, from the list and from the watch.
@@ -58,7 +59,8 @@ func TestCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("one", 1)
-	if _, err := pods.Update(ctx, pod("b", "two"), metav1.UpdateOptions{}); err != nil { // as no scheduler would
+	// as no scheduler would
+	if _, err := pods.Update(ctx, pod("b", "two"), metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	await("two", 3)
@@ -107,7 +109,9 @@ func (c *counts) Write(line []byte) (int, error) {
 func TestBadOptions(t *testing.T) {
 	for want, try := range map[string]func() error{
 		"--pods 0: there must be a pod": func() error { return run(t.Context(), "", 0, &bytes.Buffer{}) },
-		"nothing.kubeconfig":            func() error { return run(t.Context(), "testdata/nothing.kubeconfig", 1, &bytes.Buffer{}) },
+		"nothing.kubeconfig": func() error {
+			return run(t.Context(), "testdata/nothing.kubeconfig", 1, &bytes.Buffer{})
+		},
 	} {
 		if err := try(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)

@@ -42,14 +42,18 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	toolscache "github.com/informerbench/informerbench/dropin/cache" // (1) was k8s.io/client-go/tools/cache
-	"github.com/informerbench/informerbench/dropin/priorityqueue"    // (2) was sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue
+	// (1) was k8s.io/client-go/tools/cache
+	toolscache "github.com/informerbench/informerbench/dropin/cache"
+	// (2) was sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue
+	"github.com/informerbench/informerbench/dropin/priorityqueue"
 )
 
 func main() {
-	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // for as long as the process lives
+	// for as long as the process lives
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var o options
-	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "the cluster to read; without it, an API server on loopback")
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "",
+		"the cluster to read; without it, an API server on loopback")
 	flag.IntVar(&o.pods, "pods", 1000, "pods that the API server on loopback begins with; at least 1")
 	flag.IntVar(&o.writes, "writes", 200, "changes a second that are made to them; 0 for none")
 	flag.DurationVar(&o.duration, "for", 0, "how long; 0 until Ctrl-C")
@@ -70,7 +74,9 @@ type options struct {
 // until ctx or the duration ends, and compares.
 func run(ctx context.Context, o options, out io.Writer) error {
 	if o.pods < 1 || o.writes < 0 || o.duration < 0 {
-		return fmt.Errorf("--pods %d, --writes %d, --for %v: there must be a pod, and nothing may be negative", o.pods, o.writes, o.duration)
+		return fmt.Errorf(
+			"--pods %d, --writes %d, --for %v: there must be a pod, and nothing may be negative", o.pods,
+			o.writes, o.duration)
 	}
 	ctrllog.SetLogger(klog.Background().V(1)) // errors only, unless klog is asked for more
 	config, stopServer, err := connect(o, out)
@@ -144,7 +150,9 @@ func newManager(config *rest.Config, pods *podReconciler) (manager.Manager, erro
 
 // newQueue returns the queue of a controller.
 func newQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	return priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter })
+	return priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) {
+		o.RateLimiter = limiter
+	})
 }
 
 // podReconciler reads the pod that it is called for and counts.
@@ -153,7 +161,8 @@ type podReconciler struct {
 	found, gone atomic.Int64
 }
 
-func (r *podReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (r *podReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result,
+	error) {
 	var pod corev1.Pod
 	err := r.cached.Get(ctx, req.NamespacedName, &pod)
 	switch {

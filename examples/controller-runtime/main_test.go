@@ -44,11 +44,13 @@ func TestTheManagerReconcilesOnOurInformerAndQueue(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	// 200 pods, and then at least 20 changes with a deletion among them.
-	out := &until{match: regexp.MustCompile(`reconciled (2[2-9]\d|[3-9]\d\d|\d{4,}) \([1-9]`), found: cancel}
+	out := &until{match: regexp.MustCompile(`reconciled (2[2-9]\d|[3-9]\d\d|\d{4,}) \([1-9]`),
+		found: cancel}
 	if err := run(ctx, options{pods: 200, writes: 400}, out); err != nil {
 		t.Fatalf("%v\n%s", err, out.text.String())
 	}
-	for _, want := range []string{"an API server with 200 pods at http://127.0.0.1:", "the cache equals the server: 200 pods\n", "the manager ended\n"} {
+	for _, want := range []string{"an API server with 200 pods at http://127.0.0.1:",
+		"the cache equals the server: 200 pods\n", "the manager ended\n"} {
 		if !strings.Contains(out.text.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out.text.String())
 		}
@@ -68,8 +70,10 @@ func TestTheQueueHasItsMetrics(t *testing.T) {
 	for _, f := range families {
 		if strings.HasPrefix(f.GetName(), "workqueue_") && len(f.GetMetric()) > 0 {
 			found = append(found, f.GetName())
-			if got := f.GetMetric()[0].GetLabel()[0]; got.GetName() != "controller" || got.GetValue() != "pod" {
-				t.Errorf("%s has the label %s=%s, want controller=pod", f.GetName(), got.GetName(), got.GetValue())
+			if got := f.GetMetric()[0].GetLabel()[0]; got.GetName() != "controller" ||
+				got.GetValue() != "pod" {
+				t.Errorf("%s has the label %s=%s, want controller=pod", f.GetName(), got.GetName(),
+					got.GetValue())
 			}
 		}
 	}
@@ -90,9 +94,13 @@ func TestItEndsByItself(t *testing.T) {
 
 // With --kubeconfig a cluster is read and nothing in it is changed.
 func TestAClusterIsOnlyRead(t *testing.T) {
-	pods := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 30}, 1).All(), synthetic.SourceOptions{})
+	pods := synthetic.NewSource(
+		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 30}, 1).All(),
+		synthetic.SourceOptions{})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{TLS: true, Token: "secret"})
+	server, err := apiserver.New(
+		map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods},
+		apiserver.Options{TLS: true, Token: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,10 +117,12 @@ func TestAClusterIsOnlyRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, out := pods.ResourceVersion(), &bytes.Buffer{}
-	if err := run(t.Context(), options{kubeconfig: path, pods: 1, writes: 100, duration: 100 * time.Millisecond}, out); err != nil {
+	if err := run(t.Context(), options{kubeconfig: path, pods: 1, writes: 100,
+		duration: 100 * time.Millisecond}, out); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "the cache equals the server: 30 pods\n") || pods.ResourceVersion() != before {
+	if !strings.Contains(out.String(), "the cache equals the server: 30 pods\n") ||
+		pods.ResourceVersion() != before {
 		t.Errorf("version %s, was %s\n%s", pods.ResourceVersion(), before, out)
 	}
 }

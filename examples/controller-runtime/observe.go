@@ -24,7 +24,8 @@ const settleWithin = 30 * time.Second
 
 // observe changes pods of our own server and tells once a second what was
 // reconciled, until ctx or the duration ends; then it compares cache and server.
-func observe(ctx context.Context, o options, config *rest.Config, mgr manager.Manager, pods *podReconciler, out io.Writer, ended <-chan error) error {
+func observe(ctx context.Context, o options, config *rest.Config, mgr manager.Manager,
+	pods *podReconciler, out io.Writer, ended <-chan error) error {
 	if o.duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.duration)
@@ -38,7 +39,8 @@ func observe(ctx context.Context, o options, config *rest.Config, mgr manager.Ma
 	begun := time.Now()
 	report := func() {
 		found, gone := pods.found.Load(), pods.gone.Load()
-		fmt.Fprintf(out, "%3.0f s: reconciled %d (%d of them deleted)\n", time.Since(begun).Seconds(), found+gone, gone)
+		fmt.Fprintf(out, "%3.0f s: reconciled %d (%d of them deleted)\n", time.Since(begun).Seconds(),
+			found+gone, gone)
 	}
 	everySecond := time.NewTicker(time.Second)
 	defer everySecond.Stop()
@@ -134,23 +136,26 @@ func stopped(ctx context.Context, err error) error {
 // settle waits until the manager's cache holds what the server lists.
 func settle(ctx context.Context, mgr manager.Manager, out io.Writer) error {
 	var difference error
-	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, settleWithin, true, func(ctx context.Context) (bool, error) {
-		server, err := versions(ctx, mgr.GetAPIReader())
-		if err != nil {
-			return false, err
-		}
-		cached, err := versions(ctx, mgr.GetCache())
-		if err != nil {
-			return false, err
-		}
-		if difference = compare(server, cached); difference != nil {
-			return false, nil
-		}
-		fmt.Fprintf(out, "the cache equals the server: %d pods\n", len(server))
-		return true, nil
-	})
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, settleWithin, true,
+		func(ctx context.Context) (bool, error) {
+			server, err := versions(ctx, mgr.GetAPIReader())
+			if err != nil {
+				return false, err
+			}
+			cached, err := versions(ctx, mgr.GetCache())
+			if err != nil {
+				return false, err
+			}
+			if difference = compare(server, cached); difference != nil {
+				return false, nil
+			}
+			fmt.Fprintf(out, "the cache equals the server: %d pods\n", len(server))
+			return true, nil
+		})
 	if wait.Interrupted(err) {
-		return fmt.Errorf("after %v the cache still differs from the server (a cluster that changes all the time never agrees): %w", settleWithin, difference)
+		return fmt.Errorf(
+			"after %v the cache still differs from the server (a cluster that changes all the time never "+
+				"agrees): %w", settleWithin, difference)
 	}
 	return err
 }
@@ -170,7 +175,8 @@ func versions(ctx context.Context, from client.Reader) (map[client.ObjectKey]str
 func compare(server, cached map[client.ObjectKey]string) error {
 	for key, version := range server {
 		if cached[key] != version {
-			return fmt.Errorf("%v has version %s at the server and %q in the cache", key, version, cached[key])
+			return fmt.Errorf("%v has version %s at the server and %q in the cache", key, version,
+				cached[key])
 		}
 	}
 	if len(cached) != len(server) {

@@ -13,8 +13,11 @@ import (
 
 // startServer starts an API server on loopback that holds n pods.
 func startServer(n int, out io.Writer) (config *rest.Config, stop func(), err error) {
-	pods := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: n}, 1).All(), synthetic.SourceOptions{})
-	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{})
+	pods := synthetic.NewSource(
+		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: n}, 1).All(),
+		synthetic.SourceOptions{})
+	server, err := apiserver.New(
+		map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{})
 	if err == nil {
 		err = server.Start()
 	}

@@ -12,5 +12,7 @@ import (
 
 func main() {
 	benchcmd.Main(catalog.Store("mystore", mystore.New,
-		catalog.Description("one RWMutex and one map, the index values beside each object: cheap writes; ByIndex looks at every object")))
+		catalog.Description(
+			"one RWMutex and one map, the index values beside each object: cheap writes; ByIndex looks "+
+				"at every object")))
 }

@@ -46,18 +46,23 @@ func run(t *testing.T, command []string, want ...string) string {
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	program, small, results := filepath.Join(dir, "your-store.exe"), filepath.Join(dir, "small.yaml"), filepath.Join(dir, "results")
+	program, small, results := filepath.Join(dir, "your-store.exe"), filepath.Join(dir, "small.yaml"),
+		filepath.Join(dir, "results")
 	if err := os.WriteFile(small, []byte(workload), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	run(t, []string{"go", "build", "-o", program, "."})
-	run(t, []string{program, "list", "--component", "store"}, "mystore", "lockfree", "ByIndex looks at every object", "from example.com/your-store")
+	run(t, []string{program, "list", "--component", "store"}, "mystore", "lockfree",
+		"ByIndex looks at every object", "from example.com/your-store")
 	run(t, []string{program, "version"}, "benchrun ", "example.com/your-store ")
-	run(t, []string{program, "run", "-f", small, "--impl", "clientgo,mystore", "--forks", "2", "-o", results}, "ok   store/mystore", "waived STORE-21", "achieved-%")
+	run(t, []string{program, "run", "-f", small, "--impl", "clientgo,mystore", "--forks", "2", "-o",
+		results}, "ok   store/mystore", "waived STORE-21", "achieved-%")
 	run(t, []string{program, "report", results, "--format", "markdown"}, "mystore", "clientgo")
-	run(t, []string{program, "compare", results, results, "--gate", "store/*/mystore/ns/op <= +900%", "--inconclusive=pass"}, "mystore")
+	run(t, []string{program, "compare", results, results, "--gate", "store/*/mystore/ns/op <= +900%",
+		"--inconclusive=pass"}, "mystore")
 	for _, file := range []string{"report.html", "bench.txt"} {
-		if page, err := os.ReadFile(filepath.Join(results, file)); err != nil || !strings.Contains(string(page), "mystore") {
+		if page, err := os.ReadFile(filepath.Join(results, file)); err != nil ||
+			!strings.Contains(string(page), "mystore") {
 			t.Errorf("%s lacks mystore: %v", file, err)
 		}
 	}
@@ -67,8 +72,10 @@ func TestProgram(t *testing.T) {
 func TestBenchmark(t *testing.T) {
 	t.Parallel()
 	numbers := filepath.Join(t.TempDir(), "bench.out")
-	out := run(t, []string{"go", "test", "-run=^$", "-bench=.", "-benchtime=1x", "-count=2", "./mystore"},
-		"# store/clientgo waives STORE-21", "BenchmarkStore/op=by-index/impl=mystore/objects=10000/goroutines=1",
+	out := run(t, []string{"go", "test", "-run=^$", "-bench=.", "-benchtime=1x", "-count=2",
+		"./mystore"},
+		"# store/clientgo waives STORE-21",
+		"BenchmarkStore/op=by-index/impl=mystore/objects=10000/goroutines=1",
 		"BenchmarkStore/workload=store-contended/impl=clientgo/objects=10000", "writer-achieved-%")
 	if n := strings.Count(out, "# store/clientgo waives STORE-21"); n != 1 {
 		t.Errorf("the reference was verified %d times, want once for both counts", n)
@@ -76,5 +83,6 @@ func TestBenchmark(t *testing.T) {
 	if err := os.WriteFile(numbers, []byte(out), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run(t, []string{"go", "tool", "benchstat", "-col", "/impl", numbers}, "clientgo", "mystore", "vs base", "Store/op=by-index", "Store/workload=store-contended")
+	run(t, []string{"go", "tool", "benchstat", "-col", "/impl", numbers}, "clientgo", "mystore",
+		"vs base", "Store/op=by-index", "Store/workload=store-contended")
 }

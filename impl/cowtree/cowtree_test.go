@@ -50,7 +50,9 @@ func TestAnIndexFuncMayRead(t *testing.T) {
 // Values that begin with each other, or contain the least byte, are all found.
 func TestValuesThatAreNeighbours(t *testing.T) {
 	t.Parallel()
-	s := cowtree.New(contract.Indexers{"own": func(obj any) ([]string, error) { return []string{obj.(string)}, nil }})
+	s := cowtree.New(contract.Indexers{"own": func(obj any) ([]string, error) {
+		return []string{obj.(string)}, nil
+	}})
 	want := []string{"", "\x00", "\x00\x00", "a", "a\x00", "a\x00b", "ab", "b"}
 	for i, value := range want {
 		s.Add(fmt.Sprint(i), value)
@@ -85,7 +87,8 @@ func TestWhatAllocates(t *testing.T) {
 		moves = !moves
 		s.Update("7", fmt.Sprint("w", moves))
 	}); moving <= update {
-		t.Errorf("an Update that moves allocates %v times and one that does not %v: an index whose values stay must not be touched", moving, update)
+		t.Errorf("an Update that moves allocates %v times and one that does not %v: an index whose "+
+			"values stay must not be touched", moving, update)
 	}
 }
 

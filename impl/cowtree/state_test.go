@@ -53,7 +53,8 @@ func TestPublishedStatesStay(t *testing.T) {
 				s.Delete(key)
 				delete(model, key)
 			} else {
-				obj := any(strings.Repeat(fmt.Sprintf("w%d ", r.IntN(3)), 2) + fmt.Sprintf("x%d %d", r.IntN(20), step))
+				obj := any(strings.Repeat(fmt.Sprintf("w%d ", r.IntN(3)), 2) +
+					fmt.Sprintf("x%d %d", r.IntN(20), step))
 				s.Update(key, obj)
 				model[key] = obj
 			}

@@ -41,13 +41,15 @@ func ValuesOf(name string, compute contract.IndexFunc, key string, obj any) []st
 // ErrUnknown is the error of a read from an index that the store does not have. It contains
 // client-go's words (STORE-52).
 func ErrUnknown(name string) error {
-	return fmt.Errorf("reading from the store: Index with name %s does not exist: give it to the constructor or to AddIndexers", name)
+	return fmt.Errorf("reading from the store: Index with name %s does not exist: give it to the "+
+		"constructor or to AddIndexers", name)
 }
 
 // ErrTaken is the error of AddIndexers for an index name that the store has already. It contains
 // client-go's words (STORE-52): programs look for them, to add an index that may be there.
 func ErrTaken(name string) error {
-	return fmt.Errorf("adding indexers: indexer conflict: the store has an index %q already: choose another name", name)
+	return fmt.Errorf("adding indexers: indexer conflict: the store has an index %q already: "+
+		"choose another name", name)
 }
 
 // VersionOf returns the resource version of an object that has metadata.

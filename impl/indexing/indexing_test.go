@@ -38,7 +38,8 @@ func TestDistinct(t *testing.T) {
 		given := slices.Clone(c.values)
 		itself := func(any) ([]string, error) { return given, nil }
 		got := indexing.Values{}.Append("itself", itself, "k", 0).Append("itself", itself, "k", 0)
-		if got.Len() != 2 || got.Count() != 2*len(c.want) || !slices.Equal(got.List(0), c.want) || !slices.Equal(got.List(1), c.want) {
+		if got.Len() != 2 || got.Count() != 2*len(c.want) || !slices.Equal(got.List(0), c.want) ||
+			!slices.Equal(got.List(1), c.want) {
 			t.Errorf("the values of %q twice are %q; want %q", c.values, lists(got), c.want)
 		}
 		var added indexing.Values
@@ -48,13 +49,16 @@ func TestDistinct(t *testing.T) {
 		if len(given) > indexing.Few {
 			want = given
 		}
-		if added.Len() != 2 || added.Count() != 2*len(want) || !slices.Equal(added.List(0), want) || !slices.Equal(added.List(1), want) {
+		if added.Len() != 2 || added.Count() != 2*len(want) || !slices.Equal(added.List(0), want) ||
+			!slices.Equal(added.List(1), want) {
 			t.Errorf("%q added twice are %q; want %q", c.values, lists(added), want)
 		}
 		if !slices.Equal(given, c.values) {
-			t.Errorf("Append changed what it was given from %q to %q: it may be the object's own", c.values, given)
+			t.Errorf("Append changed what it was given from %q to %q: it may be the object's own", c.values,
+				given)
 		}
-		if got, err := indexing.NewSet(contract.Indexers{"itself": itself}).Probe(0, 0); err != nil || !slices.Equal(got, c.want) {
+		if got, err := indexing.NewSet(contract.Indexers{"itself": itself}).Probe(0, 0); err != nil ||
+			!slices.Equal(got, c.want) {
 			t.Errorf("Probe gave %q, %v; want %q", got, err, c.want)
 		}
 	}
@@ -62,7 +66,8 @@ func TestDistinct(t *testing.T) {
 
 func TestValuesOf(t *testing.T) {
 	t.Parallel()
-	if got := indexing.ValuesOf("words", fields, "k", "a b a"); !slices.Equal(got, []string{"a", "b", "a"}) {
+	if got := indexing.ValuesOf("words", fields, "k", "a b a"); !slices.Equal(got,
+		[]string{"a", "b", "a"}) {
 		t.Errorf("got %q", got)
 	}
 	if got := indexing.ValuesOf("words", fields, "k", nil); got != nil {
@@ -72,7 +77,8 @@ func TestValuesOf(t *testing.T) {
 	cause := errors.New("no words")
 	defer func() {
 		err, _ := recover().(error)
-		if !errors.Is(err, cause) || !strings.Contains(err.Error(), `"k"`) || !strings.Contains(err.Error(), `"words"`) {
+		if !errors.Is(err, cause) || !strings.Contains(err.Error(), `"k"`) ||
+			!strings.Contains(err.Error(), `"words"`) {
 			t.Errorf("panic %v; want one that names the key and the index and wraps the cause", err)
 		}
 	}()
@@ -168,7 +174,8 @@ func TestSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if small.Len() != 1 || large.Len() != 3 || len(large.Indexers()) != 3 {
-		t.Errorf("the sets have %d and %d indexes and %d indexers; want 1, 3 and 3", small.Len(), large.Len(), len(large.Indexers()))
+		t.Errorf("the sets have %d and %d indexes and %d indexers; want 1, 3 and 3", small.Len(),
+			large.Len(), len(large.Indexers()))
 	}
 	for i, name := range []string{"words", "more", "most"} {
 		number, err := large.Find(name)
@@ -179,7 +186,8 @@ func TestSet(t *testing.T) {
 	if _, err := small.Find("more"); err == nil {
 		t.Error("the smaller set has an index of the larger one")
 	}
-	if _, err := large.With(contract.Indexers{"new": fields, "most": fields}); err == nil || !strings.Contains(err.Error(), `"most"`) {
+	if _, err := large.With(contract.Indexers{"new": fields, "most": fields}); err == nil ||
+		!strings.Contains(err.Error(), `"most"`) {
 		t.Errorf("a name that is taken gave error %v", err)
 	}
 	values := lists(large.AppendValues(valuesOf([]string{"before"}), 1, "k", "a"))
@@ -187,7 +195,9 @@ func TestSet(t *testing.T) {
 		t.Errorf("values from number 1 on are %q; want %q", values, want)
 	}
 	cause := errors.New("no words")
-	failing := indexing.NewSet(contract.Indexers{"words": func(any) ([]string, error) { return nil, cause }})
+	failing := indexing.NewSet(contract.Indexers{"words": func(any) ([]string, error) {
+		return nil, cause
+	}})
 	if _, err := failing.Probe(0, "a"); !errors.Is(err, cause) {
 		t.Errorf("Probe gave error %v; want the IndexFunc's own", err)
 	}
@@ -197,7 +207,8 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	set := indexing.NewSet(contract.Indexers{"words": fields})
 	txn := func(kind contract.TransactionType, key string, obj any) contract.StoreTransaction {
-		return contract.StoreTransaction{Key: key, Transaction: contract.Transaction{Type: kind, Object: obj}}
+		return contract.StoreTransaction{Key: key,
+			Transaction: contract.Transaction{Type: kind, Object: obj}}
 	}
 	stored := map[string]any{"k": "old"}
 	got := set.Plan([]contract.StoreTransaction{
@@ -208,7 +219,8 @@ func TestPlan(t *testing.T) {
 		txn(contract.TransactionTypeUpdate, "k", "again"),
 		txn(contract.TransactionTypeDelete, "absent", nil),
 	}, func(key string) any { return stored[key] })
-	want := []string{"k new false [old] [new]", "k <nil> true [new] []", "k again false [] [again]", "k again false [again] [again]", "absent <nil> true [] []"}
+	want := []string{"k new false [old] [new]", "k <nil> true [new] []", "k again false [] [again]",
+		"k again false [again] [again]", "absent <nil> true [] []"}
 	var plan []string
 	for _, c := range got {
 		m := c.Moves.Move(0)
@@ -263,21 +275,26 @@ func TestPlaces(t *testing.T) {
 		return indexing.Place[*words]{Bucket: buckets[of], At: len(value)}
 	}
 	for _, values := range [][][]string{
-		{{"a"}, {"n1"}}, {{"a"}, {"n22"}}, {{"a", "b", "ccc"}, {"n22"}}, {{}, {"ccc"}}, {{"ccc"}, {}}, {nil, nil},
+		{{"a"}, {"n1"}}, {{"a"}, {"n22"}}, {{"a", "b", "ccc"}, {"n22"}}, {{}, {"ccc"}}, {{"ccc"}, {}},
+		{nil, nil},
 		{{"a", "b", "c", "d", "e", "f", "g", "h", "i"}, {"a"}}, {{"i"}, {"a"}},
-		{many, {"a"}}, {many[indexing.Few:], {"a", "b"}}, {many[:indexing.Few+1], many}, {{"v1"}, {"a"}}, {many, nil}, {nil, nil}, {{"v1"}, nil},
+		{many, {"a"}}, {many[indexing.Few:], {"a", "b"}}, {many[:indexing.Few+1], many}, {{"v1"}, {"a"}},
+		{many, nil}, {nil, nil}, {{"v1"}, nil},
 	} {
 		renewed := 0
 		before := len(places.Append(nil))
 		entered := 0
-		places.Move(valuesOf(values...), func(indexing.Place[*words]) { renewed++ }, leave, func(index int, value string) indexing.Place[*words] {
+		places.Move(valuesOf(values...), func(indexing.Place[*words]) {
+			renewed++
+		}, leave, func(index int, value string) indexing.Place[*words] {
 			entered++
 			return enter(index, value)
 		})
 		want := len(values[0]) + len(values[1])
 		all := places.Append(nil)
 		if len(all) != want || renewed+entered != want || renewed > before {
-			t.Fatalf("%q: %d places, %d renewed and %d entered; want %d", values, len(all), renewed, entered, want)
+			t.Fatalf("%q: %d places, %d renewed and %d entered; want %d", values, len(all), renewed, entered,
+				want)
 		}
 		for bucket, n := range within {
 			if in := slices.Contains(values[bucket.index], bucket.value); in != (n == 1) || n > 1 {
@@ -338,8 +355,10 @@ func TestDiff(t *testing.T) {
 		many = append(many, fmt.Sprint(i))
 	}
 	for _, m := range []indexing.Move{
-		{}, {To: []string{"a"}}, {From: []string{"a"}}, {From: []string{"a", "b"}, To: []string{"b", "c"}},
-		{From: many, To: []string{"1", "a"}}, {From: []string{"a", "1"}, To: many}, {From: many[:2*indexing.Few], To: many[indexing.Few:]},
+		{}, {To: []string{"a"}}, {From: []string{"a"}},
+		{From: []string{"a", "b"}, To: []string{"b", "c"}},
+		{From: many, To: []string{"1", "a"}}, {From: []string{"a", "1"}, To: many},
+		{From: many[:2*indexing.Few], To: many[indexing.Few:]},
 	} {
 		keys := slices.Clone(m.From)
 		m.Diff(

@@ -31,7 +31,9 @@ type further[B Bucket] struct {
 
 func (f *further[B]) in(bucket B) *Place[B] {
 	if len(f.list) <= Few {
-		return &f.list[slices.IndexFunc(f.list, func(place Place[B]) bool { return place.Bucket == bucket })]
+		return &f.list[slices.IndexFunc(f.list, func(place Place[B]) bool {
+			return place.Bucket == bucket
+		})]
 	}
 	if f.at == nil {
 		f.at = make(map[B]int, len(f.list))
@@ -91,7 +93,8 @@ func (p *Places[B]) Leave(leave func(Place[B])) {
 // Move brings the object into the buckets of values, a list for every index with each
 // value once. It calls leave for places in buckets of other values, renew where the object
 // stays, and enter for each new value. O(values), former and new.
-func (p *Places[B]) Move(values Values, renew, leave func(Place[B]), enter func(index int, value string) Place[B]) {
+func (p *Places[B]) Move(values Values, renew, leave func(Place[B]),
+	enter func(index int, value string) Place[B]) {
 	var room [stackPlaces]Place[B]
 	former := p.Append(room[:0])
 	wanted := values.Count()
@@ -122,7 +125,8 @@ func (p *Places[B]) Move(values Values, renew, leave func(Place[B]), enter func(
 }
 
 // moveMany is Move for an object of more than Few values.
-func (p *Places[B]) moveMany(former []Place[B], values Values, renew, leave func(Place[B]), enter func(index int, value string) Place[B]) {
+func (p *Places[B]) moveMany(former []Place[B], values Values, renew, leave func(Place[B]),
+	enter func(index int, value string) Place[B]) {
 	wanted := NewWanted(values)
 	stays := former[:0]
 	for _, place := range former {

@@ -33,7 +33,8 @@ func (s *Set) With(more contract.Indexers) (*Set, error) {
 }
 
 func (s *Set) extended(more contract.Indexers) *Set {
-	larger := &Set{slices.Clone(s.names), slices.Clone(s.compute), make(map[string]int, len(s.names)+len(more))}
+	larger := &Set{slices.Clone(s.names), slices.Clone(s.compute),
+		make(map[string]int, len(s.names)+len(more))}
 	maps.Copy(larger.numbers, s.numbers)
 	for name, compute := range more {
 		larger.numbers[name] = len(larger.names)

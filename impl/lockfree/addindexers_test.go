@@ -39,7 +39,8 @@ func TestAnIndexAddedBesideAStalledReader(t *testing.T) {
 			s := filled()
 			v := s.view.Load()
 			slot, seq := v.readers.acquire(&v.committed)
-			all, group := sorted(v.objects.objects(nil, seq, &v.shown)), sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))
+			all, group := sorted(v.objects.objects(nil, seq, &v.shown)),
+				sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))
 
 			s.Update("1", thing{1, "g1"})
 			if err := s.AddIndexers(contract.Indexers{"added": byGroup}); err != nil {
@@ -47,14 +48,17 @@ func TestAnIndexAddedBesideAStalledReader(t *testing.T) {
 			}
 			rest(s)
 
-			if !slices.Equal(all, sorted(v.objects.objects(nil, seq, &v.shown))) || !slices.Equal(group, sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))) {
+			if !slices.Equal(all, sorted(v.objects.objects(nil, seq, &v.shown))) ||
+				!slices.Equal(group, sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))) {
 				t.Error("the snapshot before AddIndexers changed")
 			}
 			slot.release(0)
 			s.Update("last", thing{})
 			past, standIns, buckets := kept(s)
-			if values := len(s.ListIndexFuncValues("group")) + len(s.ListIndexFuncValues("added")); past+standIns > 0 || buckets != values {
-				t.Errorf("%d past versions, %d stand-ins and %d buckets for %d values are kept without a reader", past, standIns, buckets, values)
+			if values := len(s.ListIndexFuncValues("group")) + len(s.ListIndexFuncValues("added")); past+
+				standIns > 0 || buckets != values {
+				t.Errorf("%d past versions, %d stand-ins and %d buckets for %d values are kept without a "+
+					"reader", past, standIns, buckets, values)
 			}
 		})
 	}

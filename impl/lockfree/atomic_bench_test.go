@@ -30,7 +30,8 @@ func BenchmarkAtomicStore(b *testing.B) {
 			}
 		}
 	})
-	for name, lock := range map[string]sync.Locker{"Mutex": new(sync.Mutex), "RWMutex": new(sync.RWMutex)} {
+	for name, lock := range map[string]sync.Locker{"Mutex": new(sync.Mutex),
+		"RWMutex": new(sync.RWMutex)} {
 		b.Run("uncontended="+name, func(b *testing.B) {
 			held := 0
 			for b.Loop() {

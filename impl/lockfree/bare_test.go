@@ -175,7 +175,9 @@ func (o *bareObject) enter(place int, value string) {
 func TestBareStoreIsAStore(t *testing.T) {
 	t.Parallel()
 	type object struct{ key, color string }
-	indexers := contract.Indexers{"color": func(obj any) ([]string, error) { return []string{obj.(object).color, "any"}, nil }}
+	indexers := contract.Indexers{"color": func(obj any) ([]string, error) {
+		return []string{obj.(object).color, "any"}, nil
+	}}
 	bare, reference := newBareStore(indexers), cache.NewThreadSafeStore(indexers, cache.Indices{})
 	rng := rand.New(rand.NewPCG(1, 1))
 	const keys, colors = 40, 5

@@ -79,13 +79,15 @@ func TestCopiesOfADirectoryArePaidFor(t *testing.T) {
 				}
 			})
 			n := len(c.table.dir.Load().parts)
-			t.Logf("%d slots; copied per addition %.1f, per deletion %.1f, then per write %.1f; %d entries", n, additions, deletions, both, c.table.places())
+			t.Logf("%d slots; copied per addition %.1f, per deletion %.1f, then per write %.1f; %d entries",
+				n, additions, deletions, both, c.table.places())
 			const most = 16
 			if n < 8*most {
 				t.Errorf("a directory of %d slots shows nothing", n)
 			}
 			if max(additions, deletions, both) > most {
-				t.Errorf("more than %d slots are copied per write: %.1f, %.1f and %.1f", most, additions, deletions, both)
+				t.Errorf("more than %d slots are copied per write: %.1f, %.1f and %.1f", most, additions,
+					deletions, both)
 			}
 		})
 	}
@@ -205,12 +207,17 @@ func TestPostingsAreGivenBack(t *testing.T) {
 // postings is looked at when it has its new ones.
 func TestNewValuesAllocateNoPostings(t *testing.T) {
 	lists := [][]string{{"a", "b", "c"}, {"d", "e", "f"}}
-	s := New(contract.Indexers{"lists": func(obj any) ([]string, error) { return lists[obj.(thing).version], nil }})
+	s := New(contract.Indexers{"lists": func(obj any) ([]string, error) {
+		return lists[obj.(thing).version], nil
+	}})
 	objs := []any{thing{version: 0}, thing{version: 1}}
 	for i := range 10 { // until there are spares
 		s.Update("k", objs[i%2])
 	}
-	if got := testing.AllocsPerRun(100, func() { s.Update("k", objs[0]); s.Update("k", objs[1]) }); got > 2 {
+	if got := testing.AllocsPerRun(100, func() {
+		s.Update("k", objs[0])
+		s.Update("k", objs[1])
+	}); got > 2 {
 		t.Errorf("two Updates allocate %v times, want twice", got)
 	}
 }
@@ -227,7 +234,8 @@ func TestNewRecordsDoNotWaitLong(t *testing.T) {
 	for i := range writes {
 		txns := make([]contract.StoreTransaction, inWrite)
 		for j := range txns {
-			txns[j].Key, txns[j].Type, txns[j].Object = fmt.Sprint(i*inWrite+j), contract.TransactionTypeAdd, thing{}
+			txns[j].Key, txns[j].Type, txns[j].Object = fmt.Sprint(i*inWrite+j), contract.TransactionTypeAdd,
+				thing{}
 		}
 		s.Transaction(txns...)
 		longest = max(longest, v.retireList.len())

@@ -11,7 +11,8 @@ import (
 )
 
 // slotsAlone is the protocol between readers and the writer, without a store around it.
-// Such programs are short enough to explore more preemptions. The first block has so many slots; with
+// Such programs are short enough to explore more preemptions. The first block has so many slots;
+// with
 // none, the first reader makes it.
 func slotsAlone(name string, slots, commits int, visits ...int) explore.Program {
 	return explore.Program{Name: name, New: func() ([]func(), func() error) {
@@ -45,7 +46,8 @@ func slotsAlone(name string, slots, commits int, visits ...int) explore.Program 
 					slot, seq := r.acquire(&committed)
 					explore.Point("read")
 					if floor > seq && failed == nil {
-						failed = fmt.Errorf("a reader of snapshot %d is inside, and versions before %d are gone", seq, floor)
+						failed = fmt.Errorf("a reader of snapshot %d is inside, and versions before %d are gone", seq,
+							floor)
 					}
 					slot.release(0)
 				}
@@ -76,11 +78,13 @@ func TestExploreInterleavingsOfSlots(t *testing.T) {
 var slotFaults = []explore.Fault{
 	{Name: "deepest lowered and not looked at again", File: "readers.go", Edits: [][2]string{{
 		"		if k > t && b.taken() != nil {\n",
-		"		if k > t && b.taken() != nil && !explore.Planted(\"deepest lowered and not looked at again\") {\n",
+		"		if k > t && b.taken() != nil && !explore.Planted(\"deepest lowered and not looked at " +
+			"again\") {\n",
 	}}},
 	{Name: "a first block that another reader has replaced", File: "readers.go", Edits: [][2]string{{
 		"		r.first.CompareAndSwap(nil, ",
-		"		if explore.Planted(\"a first block that another reader has replaced\") {\n			r.first.Store(&block{slots: make([]slot, n)})\n		}\n		r.first.CompareAndSwap(nil, ",
+		"		if explore.Planted(\"a first block that another reader has replaced\") " +
+			"{\n			r.first.Store(&block{slots: make([]slot, n)})\n		}\n		r.first.CompareAndSwap(nil, ",
 	}}},
 	{Name: "a pending slot counts as free", File: "readers.go", Edits: [][2]string{{
 		"			if s.state.Load() == slotPending {\n",

@@ -21,9 +21,11 @@ func ofTwoTypes(n uint64) any {
 	return n
 }
 
-// recordAlone is a record without a store around it. Write n, from 2 up, makes object(n) its object.
+// recordAlone is a record without a store around it. Write n, from 2 up, makes object(n) its
+// object.
 // A reader of snapshot n must find that.
-func recordAlone(name string, object func(n uint64) any, writes int, visits ...int) explore.Program {
+func recordAlone(name string, object func(n uint64) any, writes int,
+	visits ...int) explore.Program {
 	return explore.Program{Name: name, New: func() ([]func(), func() error) {
 		var (
 			readers   = &readers{}
@@ -88,7 +90,8 @@ func TestExploreInterleavingsOfARecord(t *testing.T) {
 var recordFaults = []explore.Fault{
 	{Name: "an object dropped that a snapshot sees", File: "record.go", Edits: [][2]string{{
 		"	case anyWithin(open, 0, n.seq): ",
-		"	case anyWithin(open, 0, n.seq) && !explore.Planted(\"an object dropped that a snapshot sees\"): ",
+		"	case anyWithin(open, 0, n.seq) && !explore.Planted(\"an object dropped that a snapshot " +
+			"sees\"): ",
 	}}},
 	{Name: "a record settled that an older snapshot sees", File: "record.go", Edits: [][2]string{{
 		"	case n == newest:\n",
@@ -96,23 +99,29 @@ var recordFaults = []explore.Fault{
 	}}},
 	{Name: "a record settled before it has the object", File: "record.go", Edits: [][2]string{{
 		"	explore.Point(\"settle.data\")\n",
-		"	if explore.Planted(\"a record settled before it has the object\") {\n		r.newest.Store(nil)\n	}\n	explore.Point(\"settle.data\")\n",
+		"	if explore.Planted(\"a record settled before it has the object\") " +
+			"{\n		r.newest.Store(nil)\n	}\n	explore.Point(\"settle.data\")\n",
 	}}},
 	{Name: "an object of another type settled", File: "record.go", Edits: [][2]string{{
 		"	if !s.fits(n.obj) {\n",
 		"	if !s.fits(n.obj) && !explore.Planted(\"an object of another type settled\") {\n",
 	}}},
-	{Name: "an object of another type dropped that a snapshot sees", File: "record.go", Edits: [][2]string{{
-		"			if revived {\n",
-		"			if revived || explore.Planted(\"an object of another type dropped that a snapshot sees\") {\n",
-	}}},
+	{Name: "an object of another type dropped that a snapshot sees", File: "record.go",
+		Edits: [][2]string{{
+			"			if revived {\n",
+			"			if revived || explore.Planted(\"an object of another type dropped that a snapshot sees\") " +
+				"{\n",
+		}}},
 	{Name: "a version dropped that a snapshot sees", File: "record.go", Edits: [][2]string{{
 		"		if anyWithin(open, v.seq, n.seq) {\n",
-		"		if anyWithin(open, v.seq, n.seq) && !explore.Planted(\"a version dropped that a snapshot sees\") {\n",
+		"		if anyWithin(open, v.seq, n.seq) && !explore.Planted(\"a version dropped that a snapshot " +
+			"sees\") {\n",
 	}}},
 }
 
 // TestExplorePlantedFaultsOfARecord builds the store with the faults and explores a record.
 func TestExplorePlantedFaultsOfARecord(t *testing.T) {
-	explore.Plant(t, recordFaults, func(t *testing.T, _ string) { explore.MustFind(t, recordPrograms()) })
+	explore.Plant(t, recordFaults, func(t *testing.T, _ string) {
+		explore.MustFind(t, recordPrograms())
+	})
 }

@@ -53,7 +53,8 @@ func stampsAlone(name string, writes, visits int, inPlace func(n uint64) bool) e
 				slot, _ := readers.acquire(&committed)
 				rv := r.last(&committed)
 				slot.release(0)
-				if n, err := strconv.ParseUint(rv, 10, 64); failed == nil && (err != nil || n < from || n > begun) {
+				if n, err := strconv.ParseUint(rv, 10, 64); failed == nil &&
+					(err != nil || n < from || n > begun) {
 					failed = fmt.Errorf("a reader finds %q; writes %d to %d would be right", rv, from, begun)
 				}
 			}
@@ -72,7 +73,8 @@ func stampPrograms() []explore.Program {
 	}
 }
 
-// TestExploreInterleavingsOfStamps: a reader finds the resource version of a moment within its call.
+// TestExploreInterleavingsOfStamps: a reader finds the resource version of a moment within its
+// call.
 func TestExploreInterleavingsOfStamps(t *testing.T) {
 	explore.Suite{Programs: stampPrograms(), Share: 1.0 / 3}.Check(t)
 }
@@ -81,7 +83,8 @@ func TestExploreInterleavingsOfStamps(t *testing.T) {
 var stampFaults = []explore.Fault{
 	{Name: "a stamp used again at once", File: "resourceversion.go", Edits: [][2]string{{
 		"	if r.former != nil {",
-		"	if explore.Planted(\"a stamp used again at once\") {\n		*newest = stamp{}\n		r.former, r.free = nil, newest\n		return\n	}\n	if r.former != nil {",
+		"	if explore.Planted(\"a stamp used again at once\") {\n		*newest = stamp{}\n		r.former, " +
+			"r.free = nil, newest\n		return\n	}\n	if r.former != nil {",
 	}}},
 	{Name: "a stamp that is not newest any more", File: "resourceversion.go", Edits: [][2]string{{
 		"	if r.newest.Load() != s {\n",
@@ -89,11 +92,14 @@ var stampFaults = []explore.Fault{
 	}}},
 	{Name: "a stamp cut off before another is newest", File: "resourceversion.go", Edits: [][2]string{{
 		"	explore.Point(\"set.newest\")\n",
-		"	if explore.Planted(\"a stamp cut off before another is newest\") {\n		atomic.StorePointer(&newest.before, nil)\n	}\n	explore.Point(\"set.newest\")\n",
+		"	if explore.Planted(\"a stamp cut off before another is newest\") " +
+			"{\n		atomic.StorePointer(&newest.before, nil)\n	}\n	explore.Point(\"set.newest\")\n",
 	}}},
 }
 
 // TestExplorePlantedFaultsOfStamps builds the store with the faults and explores the stamps.
 func TestExplorePlantedFaultsOfStamps(t *testing.T) {
-	explore.Plant(t, stampFaults, func(t *testing.T, _ string) { explore.MustFind(t, stampPrograms()) })
+	explore.Plant(t, stampFaults, func(t *testing.T, _ string) {
+		explore.MustFind(t, stampPrograms())
+	})
 }

@@ -54,13 +54,16 @@ func (f *floor) Update(string, any) {}
 //
 // impl=floor-beside-store has two more things in common with lockfree. A full store that nobody
 // uses is in the heap, so the garbage collector has as much to mark. And while as many lists run
-// as there are processors, a further one lets them end first. With gc=rare the collector runs only when the heap has 4 GiB, so nearly all time is
+// as there are processors, a further one lets them end first. With gc=rare the collector runs only
+// when the heap has 4 GiB, so nearly all time is
 // that of the lists.
 func BenchmarkBesideListers(b *testing.B) {
 	const objects, rate = 100_000, 10_000
 	items, keys, list := make(map[string]any, objects), make([]string, objects), make([]any, objects)
 	for i := range keys {
-		o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("namespace-", i%50), Name: fmt.Sprint("pod-", i)}}
+		o := &metav1.PartialObjectMetadata{
+			ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("namespace-", i%50),
+				Name: fmt.Sprint("pod-", i)}}
 		keys[i], list[i] = o.Namespace+"/"+o.Name, o
 		items[keys[i]] = o
 	}
@@ -80,10 +83,14 @@ func BenchmarkBesideListers(b *testing.B) {
 		name string
 		make func() listUpdater
 	}{
-		{"clientgo", func() listUpdater { return full(cache.NewThreadSafeStore(indexers, cache.Indices{})) }},
+		{"clientgo", func() listUpdater {
+			return full(cache.NewThreadSafeStore(indexers, cache.Indices{}))
+		}},
 		{"lockfree", func() listUpdater { return full(lockfree.New(indexers)) }},
 		{"floor", func() listUpdater { return &floor{objects: list} }},
-		{"floor-beside-store", func() listUpdater { return &floor{objects: list, store: full(lockfree.New(indexers)), admits: true} }},
+		{"floor-beside-store", func() listUpdater {
+			return &floor{objects: list, store: full(lockfree.New(indexers)), admits: true}
+		}},
 	}
 	for _, run := range []struct {
 		gc      string

@@ -179,7 +179,8 @@ func (c *core) bucket(w *write, x *index, word uint64, value string) *bucket {
 
 // bucketWithCell is a bucket and its first block, of one cell, made in one piece: an index of many
 // values has many buckets of one object. It takes 128 bytes, so all that stays reads of it lies in
-// one cache line. A bucket that grows gets other blocks, and this cell keeps its record until reset.
+// one cache line. A bucket that grows gets other blocks, and this cell keeps its record until
+// reset.
 type bucketWithCell struct {
 	bucket
 	blocks [][]cell

@@ -37,7 +37,8 @@ import (
 //
 // A list copies a block only if it was last touched by a write of the list's snapshot or before. I2
 // touches the block with the number that the next commit will have. So a list that
-// begins after I3 reads the block cell by cell until that commit. Therefore writes in place end with
+// begins after I3 reads the block cell by cell until that commit. Therefore writes in place end
+// with
 // a commit of their own when a list has asked for it, or some blocks wait (copies.touchInPlace).
 //
 // For the resource version see resourceversion.go.
@@ -51,7 +52,8 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 	case rec.newest.Load() != nil,
 		to.kind != c.shown.kind, to.data == nil,
 		c.retireList.len() > 0, // a write with a number sees to it
-		!w.known && c.resourceVersion.newest.Load().seq == noWrite, // that stamp watches a record, perhaps this one
+		// that stamp watches a record, perhaps this one
+		!w.known && c.resourceVersion.newest.Load().seq == noWrite,
 		!c.idle():
 		return false
 	}

@@ -39,8 +39,12 @@ func TestWhenAnUpdateIsInPlace(t *testing.T) {
 		inPlace bool
 	}{
 		{"nobody reads", func() {}, thing{1, "g1"}, true},
-		{"a snapshot is open", func() { open, _ = v.readers.acquire(&v.committed) }, thing{2, "g1"}, false},
-		{"the version before waits for the next write", func() { open.release(0) }, thing{3, "g1"}, false},
+		{"a snapshot is open", func() {
+			open, _ = v.readers.acquire(&v.committed)
+		}, thing{2, "g1"}, false},
+		{"the version before waits for the next write", func() {
+			open.release(0)
+		}, thing{3, "g1"}, false},
 		{"nobody reads again", func() {}, thing{4, "g1"}, true},
 		{"another group", func() {}, thing{5, "g2"}, false},
 		{"the same group", func() {}, thing{6, "g2"}, true},

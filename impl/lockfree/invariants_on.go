@@ -24,37 +24,54 @@ const checkedPerWrite = 32
 type rule string
 
 const (
-	ruleUsed             rule = "used stands above the last cell that is not nil, with few cells in between, and at n or higher"
-	ruleLength           rule = "the first n cells hold records, and those from n on hold nothing, but the last object of a bucket that is over"
-	ruleChain            rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
-	ruleSpare            rule = "a stand-in, version or bucket that is kept for use is in no cell, record or table, leads nowhere while free, and is kept once"
-	rulePlace            rule = "a cell with a stand-in waits, once, and no other cell"
-	rulePlaceGone        rule = "no cell waits in an array that the store has given up"
-	ruleVersions         rule = "the versions of a record go back in time, and none is newer than the committed write"
-	ruleUpdated          rule = "a record that is not settled waits, once, and no other record, but one of which no snapshot sees an object"
-	ruleEmptied          rule = "a bucket is over exactly if it is empty, and then waits; one that waits knows it, and waits once"
+	ruleUsed rule = "used stands above the last cell that is not nil, with few cells " +
+		"in between, and at n or higher"
+	ruleLength rule = "the first n cells hold records, and those from n on hold nothing, " +
+		"but the last object of a bucket that is over"
+	ruleChain rule = "stand-ins in a cell go back in time, none is newer than the " +
+		"committed write, and each stands for a true record"
+	ruleSpare rule = "a stand-in, version or bucket that is kept for use is in no cell, " +
+		"record or table, leads nowhere while free, and is kept once"
+	rulePlace     rule = "a cell with a stand-in waits, once, and no other cell"
+	rulePlaceGone rule = "no cell waits in an array that the store has given up"
+	ruleVersions  rule = "the versions of a record go back in time, and none is newer than " +
+		"the committed write"
+	ruleUpdated rule = "a record that is not settled waits, once, and no other record, " +
+		"but one of which no snapshot sees an object"
+	ruleEmptied rule = "a bucket is over exactly if it is empty, and then waits; one that " +
+		"waits knows it, and waits once"
 	ruleWrite            rule = "a write that is committed leaves nothing to do in its own lists"
-	ruleReclaimThreshold rule = "things with a past are looked at before they are more than the reclaim threshold allows"
-	ruleResourceVersion  rule = "the write of the newest resource version is over, and a stamp to be used again is not in use"
-	rulePos              rule = "the record of a key that is present knows its cell"
-	rulePosting          rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"
-	rulePostings         rule = "the cells of all buckets are as many as the postings, and an absent key has none"
-	ruleWide             rule = "the places in wide that are not free are as many as the records that lead there"
-	ruleBucket           rule = "a bucket is found under its value and its id, and is of an index that the store has"
-	ruleTimes            rule = "the buckets of a value go back in time, one ends before the next begins, and all but the newest are over"
-	ruleFreeID           rule = "a bucket's id is free exactly if no bucket has it, and free once"
-	ruleDirectory        rule = "the directory leads to a part from every hash of the part"
-	ruleSearch           rule = "a search finds every entry of a table"
-	ruleCounts           rule = "a part counts its entries and the live ones, and has one left free"
-	ruleLive             rule = "the keys that are present are as many as the objects"
-	ruleShown            rule = "an entry shows the newest object if it is of the table's type, and else nothing"
-	ruleCopy             rule = "a copy of a block that counts holds the newest objects of the block"
+	ruleReclaimThreshold rule = "things with a past are looked at before they are more than the " +
+		"reclaim threshold allows"
+	ruleResourceVersion rule = "the write of the newest resource version is over, and a stamp to " +
+		"be used again is not in use"
+	rulePos     rule = "the record of a key that is present knows its cell"
+	rulePosting rule = "a posting leads to a cell of a bucket that holds its record, one " +
+		"posting to each bucket"
+	rulePostings rule = "the cells of all buckets are as many as the postings, and an " +
+		"absent key has none"
+	ruleWide rule = "the places in wide that are not free are as many as the records " +
+		"that lead there"
+	ruleBucket rule = "a bucket is found under its value and its id, and is of an index " +
+		"that the store has"
+	ruleTimes rule = "the buckets of a value go back in time, one ends before the next " +
+		"begins, and all but the newest are over"
+	ruleFreeID    rule = "a bucket's id is free exactly if no bucket has it, and free once"
+	ruleDirectory rule = "the directory leads to a part from every hash of the part"
+	ruleSearch    rule = "a search finds every entry of a table"
+	ruleCounts    rule = "a part counts its entries and the live ones, and has one left free"
+	ruleLive      rule = "the keys that are present are as many as the objects"
+	ruleShown     rule = "an entry shows the newest object if it is of the table's type, " +
+		"and else nothing"
+	ruleCopy rule = "a copy of a block that counts holds the newest objects of the block"
 )
 
 // rules lists all invariants, for the test that breaks each.
 var rules = []rule{
-	ruleUsed, ruleLength, ruleChain, ruleSpare, rulePlace, rulePlaceGone, ruleVersions, ruleUpdated, ruleEmptied, ruleWrite,
-	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleWide, ruleBucket, ruleTimes, ruleFreeID, ruleDirectory,
+	ruleUsed, ruleLength, ruleChain, ruleSpare, rulePlace, rulePlaceGone, ruleVersions, ruleUpdated,
+	ruleEmptied, ruleWrite,
+	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleWide,
+	ruleBucket, ruleTimes, ruleFreeID, ruleDirectory,
 	ruleSearch, ruleCounts, ruleLive, ruleShown, ruleCopy,
 }
 
@@ -96,7 +113,8 @@ func (v *view) checkSome() {
 func (v *view) checkAll() {
 	v.checker.credit = 0
 	if breaches := v.breaches(); len(breaches) > 0 {
-		panic(fmt.Sprintf("lockfree: broken after write %d:\n%s", v.core.committed.Load(), strings.Join(breaches, "\n")))
+		panic(fmt.Sprintf("lockfree: broken after write %d:\n%s", v.core.committed.Load(),
+			strings.Join(breaches, "\n")))
 	}
 }
 
@@ -112,7 +130,8 @@ func (v *view) breaches() []string {
 		k.table(&x.buckets, x)
 	}
 	if !slices.Equal(v.indexes, v.core.indexes) {
-		k.broken(ruleBucket, "%d indexes, and %d that the writer knows", len(v.indexes), len(v.core.indexes))
+		k.broken(ruleBucket, "%d indexes, and %d that the writer knows", len(v.indexes),
+			len(v.core.indexes))
 	}
 	entered, buckets := 0, 0
 	for id, b := range v.buckets {
@@ -148,8 +167,10 @@ func (k *checker) broken(r rule, format string, args ...any) {
 
 func (k *checker) begin(v *view) {
 	if k.arrays == nil {
-		k.arrays, k.places, k.updated = map[*array]struct{}{}, map[place]struct{}{}, map[*record]struct{}{}
-		k.emptied, k.spares, k.ids = map[*bucket]struct{}{}, map[*standIn]struct{}{}, map[uint32]struct{}{}
+		k.arrays, k.places, k.updated = map[*array]struct{}{}, map[place]struct{}{},
+			map[*record]struct{}{}
+		k.emptied, k.spares, k.ids = map[*bucket]struct{}{}, map[*standIn]struct{}{},
+			map[uint32]struct{}{}
 		k.last, k.spareBuckets = map[uint32]*record{}, map[*bucket]struct{}{}
 	}
 	clear(k.arrays)
@@ -160,7 +181,8 @@ func (k *checker) begin(v *view) {
 	clear(k.spareBuckets)
 	clear(k.ids)
 	clear(k.last)
-	k.view, k.committed, k.breaches, k.standIns, k.postings, k.reached, k.wide = v, v.core.committed.Load(), nil, 0, 0, 0, 0
+	k.view, k.committed, k.breaches, k.standIns, k.postings, k.reached, k.wide = v,
+		v.core.committed.Load(), nil, 0, 0, 0, 0
 
 	k.arrays[&v.objects.array] = struct{}{}
 	for _, b := range v.buckets {
@@ -180,7 +202,8 @@ func (k *checker) lists() {
 		k.broken(ruleReclaimThreshold, "%d, and %d are allowed", k.sinceReclaim, k.reclaimThreshold)
 	}
 	r := &k.resourceVersion
-	if newest := r.newest.Load(); !newest.over(&k.core.committed) || newest == r.former || newest == r.free {
+	if newest := r.newest.Load(); !newest.over(&k.core.committed) || newest == r.former ||
+		newest == r.free {
 		k.broken(ruleResourceVersion, "%q of write %d", newest.rv, newest.seq)
 	}
 	if r.former != nil && r.former == r.free || r.free != nil && *r.free != (stamp{}) {
@@ -242,7 +265,8 @@ func (k *checker) lists() {
 		}
 	}
 	for _, b := range w.spares.buckets.free {
-		if b.key() != "" || b.until.Load() != 0 || b.prior.Load() != nil || b.later != nil || b.objects.used.Load() != 0 {
+		if b.key() != "" || b.until.Load() != 0 || b.prior.Load() != nil || b.later != nil ||
+			b.objects.used.Load() != 0 {
 			k.broken(ruleSpare, "a free bucket leads on, or is over")
 		}
 	}

@@ -25,7 +25,8 @@ func (k *checker) table(t *table, x *index) (live int) {
 		}
 		whole := p.depth <= d.depth && i%span == 0 && i+span <= len(d.parts)
 		for j := i; whole && j < i+span; j++ {
-			whole = d.parts[j] == p && len(d.entries[j]) == len(p.entries) && &d.entries[j][0] == &p.entries[0]
+			whole = d.parts[j] == p && len(d.entries[j]) == len(p.entries) &&
+				&d.entries[j][0] == &p.entries[0]
 		}
 		if !whole {
 			k.broken(ruleDirectory, "%s: at %d of %d, a part of depth %d", name, i, len(d.parts), p.depth)
@@ -74,7 +75,8 @@ func (k *checker) part(t *table, p *part, x *index, name string) int {
 	}
 	if used != p.used || live != p.live || used >= len(p.entries) {
 		k.broken(ruleCounts,
-			"%s: %d entries of %d, %d live; counted %d and %d", name, used, len(p.entries), live, p.used, p.live)
+			"%s: %d entries of %d, %d live; counted %d and %d", name, used, len(p.entries), live, p.used,
+			p.live)
 	}
 	return live
 }
@@ -136,7 +138,8 @@ func (k *checker) value(x *index, b *bucket) {
 			return
 		}
 		since, until := b.objects.since, b.until.Load()
-		if b.later != later || later != nil && (until == 0 || until > later.objects.since || b.key() != later.key()) ||
+		if b.later != later || later != nil &&
+			(until == 0 || until > later.objects.since || b.key() != later.key()) ||
 			until != 0 && until < since || max(since, until) > k.committed {
 			k.broken(ruleTimes, "%q of %s, from %d to %d", b.key(), x.name, since, until)
 			return // it may be a circle

@@ -90,7 +90,9 @@ var plants = map[rule][]func(v *view){
 	rulePlace: {
 		func(v *view) { v.retireList.changed = v.retireList.changed[1:] },
 		func(v *view) { v.retireList.changed = append(v.retireList.changed, v.retireList.changed[0]) },
-		func(v *view) { v.retireList.changed = append(v.retireList.changed, place{&v.objects.array, direct(v)}) },
+		func(v *view) {
+			v.retireList.changed = append(v.retireList.changed, place{&v.objects.array, direct(v)})
+		},
 		func(v *view) { p := v.retireList.changed[0]; p.array.cell(p.pos).Store(changed(v).of) },
 	},
 	rulePlaceGone: {
@@ -103,7 +105,11 @@ var plants = map[rule][]func(v *view){
 	ruleUpdated: {
 		func(v *view) { v.retireList.updated = v.retireList.updated[1:] },
 		func(v *view) { v.retireList.updated = append(v.retireList.updated, v.retireList.updated[0]) },
-		func(v *view) { r := v.retireList.updated[0]; r.newest.Load().setPast(nil); r.settle(&v.core.shown) },
+		func(v *view) {
+			r := v.retireList.updated[0]
+			r.newest.Load().setPast(nil)
+			r.settle(&v.core.shown)
+		},
 	},
 	ruleEmptied: {
 		func(v *view) { v.retireList.emptied = nil },
@@ -121,7 +127,10 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { v.resourceVersion.newest.Store(&stamp{in: present(v, 0)}) },
 		func(v *view) { v.resourceVersion.former = v.resourceVersion.newest.Load() },
 		func(v *view) { v.resourceVersion.free = &stamp{rv: "7"} },
-		func(v *view) { v.resourceVersion.free = &stamp{}; v.resourceVersion.former = v.resourceVersion.free },
+		func(v *view) {
+			v.resourceVersion.free = &stamp{}
+			v.resourceVersion.former = v.resourceVersion.free
+		},
 	},
 	rulePos: {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
 	rulePosting: {
@@ -159,7 +168,8 @@ var plants = map[rule][]func(v *view){
 	ruleDirectory: {
 		func(v *view) {
 			d := v.core.keys.dir.Load()
-			v.core.keys.dir.Store(&directory{depth: d.depth, entries: slices.Clone(d.entries), parts: slices.Clone(d.parts)})
+			v.core.keys.dir.Store(
+				&directory{depth: d.depth, entries: slices.Clone(d.entries), parts: slices.Clone(d.parts)})
 			d = v.core.keys.dir.Load()
 			d.entries[0] = newPart(0, 0).entries
 		},
@@ -183,7 +193,10 @@ var plants = map[rule][]func(v *view){
 	},
 	ruleLive: {func(v *view) { present(v, 0).newest.Store(&version{obj: absence{}, seq: 1}) }},
 	ruleShown: {
-		func(v *view) { _, e := v.core.entry("7"); atomic.StorePointer(&e.data, unsafe.Pointer(&thing{})) },
+		func(v *view) {
+			_, e := v.core.entry("7")
+			atomic.StorePointer(&e.data, unsafe.Pointer(&thing{}))
+		},
 		func(v *view) { _, e := v.core.entry("7"); atomic.StorePointer(&e.data, nil) },
 	},
 	ruleCopy: {
@@ -263,7 +276,9 @@ func TestBrokenInvariantsAreReported(t *testing.T) {
 				}
 				plant(v)
 				breaches := v.breaches()
-				if !slices.ContainsFunc(breaches, func(b string) bool { return strings.HasPrefix(b, string(r)+": ") }) {
+				if !slices.ContainsFunc(breaches, func(b string) bool {
+					return strings.HasPrefix(b, string(r)+": ")
+				}) {
 					t.Errorf("the breach is not reported:\n%s", strings.Join(breaches, "\n"))
 				}
 			})

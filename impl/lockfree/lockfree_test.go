@@ -33,8 +33,10 @@ func TestIndexFuncMayReadItsOwnStore(t *testing.T) {
 	s.Add("b", 2)
 	want("company", "1", "b")
 	s.Transaction(
-		contract.StoreTransaction{Key: "c", Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: 3}},
-		contract.StoreTransaction{Key: "d", Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: 4}})
+		contract.StoreTransaction{Key: "c",
+			Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: 3}},
+		contract.StoreTransaction{Key: "d",
+			Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: 4}})
 	want("company", "2", "c", "d")
 	s.Replace(map[string]any{"e": 5}, "1")
 	want("company", "4", "e")
@@ -55,14 +57,18 @@ func TestReplaceOfMany(t *testing.T) {
 		}
 		return []string{fmt.Sprint(i % 10), fmt.Sprint("hundred ", i%100), fmt.Sprint(i % 10)}, nil
 	}
-	s := lockfree.New(contract.Indexers{"digits": byLastDigits, "none": func(any) ([]string, error) { return nil, nil }})
+	s := lockfree.New(contract.Indexers{"digits": byLastDigits, "none": func(any) ([]string, error) {
+		return nil, nil
+	}})
 	items := map[string]any{}
 	for i := range n {
 		items[fmt.Sprint(i)] = i
 	}
 	s.Replace(items, "7")
-	if len(s.List()) != n || len(s.ListKeys()) != n || len(s.ListIndexFuncValues("digits")) != 110 || len(s.ListIndexFuncValues("none")) != 0 {
-		t.Fatalf("%d objects, %d keys, %d values", len(s.List()), len(s.ListKeys()), len(s.ListIndexFuncValues("digits")))
+	if len(s.List()) != n || len(s.ListKeys()) != n || len(s.ListIndexFuncValues("digits")) != 110 ||
+		len(s.ListIndexFuncValues("none")) != 0 {
+		t.Fatalf("%d objects, %d keys, %d values", len(s.List()), len(s.ListKeys()),
+			len(s.ListIndexFuncValues("digits")))
 	}
 	for i := range n {
 		if got, ok := s.Get(fmt.Sprint(i)); !ok || got != any(i) {
@@ -174,5 +180,6 @@ func TestAllocations(t *testing.T) {
 }
 
 func versioned(rv string) *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", ResourceVersion: rv}}
+	return &metav1.PartialObjectMetadata{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", ResourceVersion: rv}}
 }

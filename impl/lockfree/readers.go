@@ -48,7 +48,8 @@ type slot struct {
 // If R3 comes before W1, W3 finds the slot taken. R1 and R2 come before W2, so deepest was k
 // or more at some moment after R1 and before W2. Since then only W4 of an earlier look
 // can have lowered it below k. The W5 after that W4 looked at block k, and did so after R1: it
-// found the slot taken and raised deepest again. So W2 loads k or more. A writer that finds no first
+// found the slot taken and raised deepest again. So W2 loads k or more. A writer that finds no
+// first
 // block at W3 comes before R1 of all readers.
 //
 // A write in place (inplace.go) looks at the slots before it changes anything.
@@ -100,7 +101,8 @@ func (r *readers) admit(n int) {
 	if n < yieldEvery {
 		return
 	}
-	processors := int32(runtime.GOMAXPROCS(0)) // the runtime follows the container's limit, which may change
+	// the runtime follows the container's limit, which may change
+	processors := int32(runtime.GOMAXPROCS(0))
 	for turn := 0; turn < n/16 && r.long.Load() >= processors; turn++ {
 		runtime.Gosched()
 	}

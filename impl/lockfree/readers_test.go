@@ -61,7 +61,8 @@ func TestLongReadsWaitForNobody(t *testing.T) {
 		for range 2 * runtime.GOMAXPROCS(0) {
 			all.Go(func() {
 				if list, keys := s.List(), s.ListKeys(); len(list) != objects || len(keys) != objects {
-					t.Errorf("beside %d stopped reads: %d objects and %d keys, want %d", stopped, len(list), len(keys), objects)
+					t.Errorf("beside %d stopped reads: %d objects and %d keys, want %d", stopped, len(list),
+						len(keys), objects)
 				}
 			})
 		}
@@ -80,7 +81,8 @@ func TestAQuietWriteLooksAtFewSlots(t *testing.T) {
 	first := len(v.readers.firstBlock().slots)
 	before := lookedAt(v.readers)
 	if before != first {
-		t.Fatalf("a write looks at %d slots before anybody came; want the %d of the first block", before, first)
+		t.Fatalf("a write looks at %d slots before anybody came; want the %d of the first block", before,
+			first)
 	}
 	for range 3 {
 		for _, sl := range acquireMany(v, 1000) {
@@ -89,7 +91,8 @@ func TestAQuietWriteLooksAtFewSlots(t *testing.T) {
 		s.Update("1", thing{1, "g2"})
 		s.Update("1", thing{1, "g1"})
 		if after := lookedAt(v.readers); after != before {
-			t.Errorf("of %d slots a quiet write looks at %d after 1,000 snapshots at once, and at %d before", len(slotsOf(v.readers)), after, before)
+			t.Errorf("of %d slots a quiet write looks at %d after 1,000 snapshots at once, and at %d before",
+				len(slotsOf(v.readers)), after, before)
 		}
 	}
 	wantNothingKept(t, s)
@@ -170,7 +173,8 @@ func TestSnapshotsHoldWhileBlocksAreGivenUp(t *testing.T) {
 	const crowd, objects, bursts = 40, 10, 100
 	s := New(nil)
 	put := func(i, value int) contract.StoreTransaction {
-		return contract.StoreTransaction{Key: fmt.Sprint(i), Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: value}}
+		return contract.StoreTransaction{Key: fmt.Sprint(i),
+			Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: value}}
 	}
 	values := make([]int, objects)
 	for i := range values {

@@ -17,7 +17,9 @@ type keyed struct {
 	pos     uint32 // of a record: its cell in the store's array. Of a bucket: its id, from 1 up
 }
 
-func (k *keyed) setKey(key string) { k.keyData, k.keyLen = unsafe.StringData(key), uint32(len(key)) }
+func (k *keyed) setKey(key string) {
+	k.keyData, k.keyLen = unsafe.StringData(key), uint32(len(key))
+}
 
 // key returns the key. Its bytes are those of the string that setKey was given.
 func (k *keyed) key() string { return unsafe.String(k.keyData, k.keyLen) }
@@ -179,7 +181,8 @@ func (r *record) update(w *write, s *shown, obj any) (revived bool) {
 }
 
 // settle makes the newest object the only one. It returns that object's version if the record does
-// not need it any more; it leads to no other, and readers may still hold it. All open snapshots must
+// not need it any more; it leads to no other, and readers may still hold it. All open snapshots
+// must
 // see that version.
 //
 // So no reader looks at data while settle changes it. A reader that found newest nil before, or a

@@ -100,7 +100,8 @@ func (v *view) fill(items map[string]any) {
 	workers := max(1, min(runtime.GOMAXPROCS(0), n/minShare))
 	f.shares = make([]share, workers)
 	for i := range f.shares {
-		f.shares[i] = share{from: i * n / workers, to: (i + 1) * n / workers, indexes: make([]grouped, len(v.indexes))}
+		f.shares[i] = share{from: i * n / workers, to: (i + 1) * n / workers,
+			indexes: make([]grouped, len(v.indexes))}
 	}
 	v.objects.grow(uint32(n))
 
@@ -245,7 +246,8 @@ func (f *filling) makeRecords(from, to int) {
 func (f *filling) fillTable(i int) {
 	from, to := i*len(f.dir.parts)/len(f.shares), (i+1)*len(f.dir.parts)/len(f.shares)
 	for p := from; p < to; p++ {
-		f.dir.set(p, newPart(f.depth, int(f.counts[p].Load())*4/3)) // three quarters full; full is four fifths
+		// three quarters full; full is four fifths
+		f.dir.set(p, newPart(f.depth, int(f.counts[p].Load())*4/3))
 	}
 	for i, word := range f.words {
 		f.yield(i)

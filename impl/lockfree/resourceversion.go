@@ -26,7 +26,8 @@ type stamp struct {
 	in   *record // where a write in place puts its object
 	data uintptr // and the address of that object's data, which it does not keep alive
 
-	before unsafe.Pointer // the stamp that was newest before, a *stamp; nil if that is of no use any more
+	// the stamp that was newest before, a *stamp; nil if that is of no use any more
+	before unsafe.Pointer
 }
 
 func (s *stamp) past() *stamp { return (*stamp)(atomic.LoadPointer(&s.before)) }
@@ -77,7 +78,8 @@ func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
 	r.newest.Store(s)
 	if r.former != nil { // else newest leads to s, which was free, or is the first
 		explore.Point("set.cut")
-		atomic.StorePointer(&newest.before, nil) // or readers that go on for long would find ever more stamps
+		// or readers that go on for long would find ever more stamps
+		atomic.StorePointer(&newest.before, nil)
 	}
 	r.former, r.free = newest, nil
 }

@@ -117,7 +117,8 @@ func sameMembers(objects []any, keys []string, want []*member) string {
 	for _, m := range want {
 		wantedKeys = append(wantedKeys, m.key)
 	}
-	if keys = slices.Sorted(slices.Values(keys)); !slices.Equal(keys, slices.Sorted(slices.Values(wantedKeys))) {
+	if keys = slices.Sorted(slices.Values(keys)); !slices.Equal(keys,
+		slices.Sorted(slices.Values(wantedKeys))) {
 		return fmt.Sprintf("the keys are %v; want %v", keys, wantedKeys)
 	}
 	return ""

@@ -60,14 +60,18 @@ var historyIndexers = []struct {
 		}
 		return []string{fmt.Sprint("n", n)}, nil
 	}},
-	{"groups again", named("s", 1<<historyGroups), func(obj any) ([]string, error) { return []string{fmt.Sprint("s", obj.(*member).groups)}, nil }},
+	{"groups again", named("s", 1<<historyGroups), func(obj any) ([]string, error) {
+		return []string{fmt.Sprint("s", obj.(*member).groups)}, nil
+	}},
 	{"few", []string{"few"}, func(obj any) ([]string, error) {
 		if g := obj.(*member).groups; g == 3 || g == 5 {
 			return []string{"few"}, nil
 		}
 		return nil, nil
 	}},
-	{"number", named("v", 3), func(obj any) ([]string, error) { return []string{fmt.Sprint("v", obj.(*member).number%3)}, nil }},
+	{"number", named("v", 3), func(obj any) ([]string, error) {
+		return []string{fmt.Sprint("v", obj.(*member).number%3)}, nil
+	}},
 	// More values than a write compares one by one, the first of them twice.
 	{"many", named("m", 22), func(obj any) (values []string, err error) {
 		m := obj.(*member)
@@ -152,8 +156,10 @@ func (s step) String() string { return fmt.Sprintf("%s %d %v", s.kind, s.n, s.ch
 
 // stepKinds is weighted by repetition.
 var stepKinds = []string{
-	"Update", "Update", "Update", "Update", "Add", "Delete", "Delete", "DeleteWithObject", "Transaction", "Transaction",
-	"Replace", "AddIndexers", "Bookmark", "List", "open", "open", "open late", "load view", "announce", "go on", "close", "look",
+	"Update", "Update", "Update", "Update", "Add", "Delete", "Delete", "DeleteWithObject",
+	"Transaction", "Transaction",
+	"Replace", "AddIndexers", "Bookmark", "List", "open", "open", "open late", "load view", "announce",
+	"go on", "close", "look",
 }
 
 // script is a history that can be played again.
@@ -170,7 +176,8 @@ func drawScript(r *rand.Rand) script {
 			s.changes = make([]change, 1+r.IntN(6))
 		}
 		for i := range s.changes {
-			s.changes[i] = change{key: r.IntN(historyKeys), groups: r.IntN(1<<historyGroups+1) - 1, fails: r.IntN(20) == 19}
+			s.changes[i] = change{key: r.IntN(historyKeys), groups: r.IntN(1<<historyGroups+1) - 1,
+				fails: r.IntN(20) == 19}
 		}
 		out.steps = append(out.steps, s)
 	}
@@ -234,7 +241,8 @@ func (h *history) play(s step) {
 		failed := false
 		for _, c := range s.changes {
 			m := h.member(c)
-			txn := contract.StoreTransaction{Key: m.key, Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: m}}
+			txn := contract.StoreTransaction{Key: m.key,
+				Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: m}}
 			if next[m.key] = m; c.groups < 0 {
 				txn.Type = contract.TransactionTypeDelete
 				delete(next, m.key)
@@ -363,7 +371,8 @@ func (sc script) play() (err error) {
 	v := h.s.view.Load()
 	past, standIns, _ := kept(h.s)
 	if waiting := v.retireList.len(); past+standIns+waiting > 0 {
-		failf("%d past versions and %d stand-ins are kept without a reader, and %d things wait", past, standIns, waiting)
+		failf("%d past versions and %d stand-ins are kept without a reader, and %d things wait", past,
+			standIns, waiting)
 	}
 	return nil
 }
@@ -400,7 +409,8 @@ func mustHold(t *testing.T, r *rand.Rand) {
 	for _, s := range short.steps {
 		text += "\n" + s.String()
 	}
-	t.Fatalf("%v\nreduced to %d of %d steps: %v\n%s", err, len(short.steps), len(sc.steps), short.play(), text)
+	t.Fatalf("%v\nreduced to %d of %d steps: %v\n%s", err, len(short.steps), len(sc.steps),
+		short.play(), text)
 }
 
 func TestHistoriesBesideStalledReaders(t *testing.T) {
@@ -429,7 +439,8 @@ func TestHistoriesAreReduced(t *testing.T) {
 	}
 }
 
-// bytesSource makes a fuzzer's input a source of random numbers. After its end the numbers are spread
+// bytesSource makes a fuzzer's input a source of random numbers. After its end the numbers are
+// spread
 // evenly: with a constant, package rand would draw again and again without end.
 type bytesSource struct {
 	left  []byte

@@ -105,7 +105,8 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	s := filled()
 	v := s.view.Load()
 	slot, seq := v.readers.acquire(&v.committed)
-	all, group := sorted(v.objects.objects(nil, seq, &v.shown)), sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))
+	all, group := sorted(v.objects.objects(nil, seq, &v.shown)),
+		sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))
 	values := slices.Sorted(slices.Values(v.indexes[0].values(seq)))
 	most := 0
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -132,7 +133,8 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	slot.release(0)
 	s.Add("last", thing{})
 	wantNothingKept(t, s)
-	t.Logf("at most %d nodes and stand-ins are kept for a snapshot of %d objects, in 40,000 writes; the bound is %d", most, things, bound)
+	t.Logf("at most %d nodes and stand-ins are kept for a snapshot of %d objects, in 40,000 "+
+		"writes; the bound is %d", most, things, bound)
 }
 
 // Objects and index values that came after a stalled reader's snapshot and are gone again
@@ -140,7 +142,9 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 	t.Parallel()
 	for name, pass := range map[string]func(s *Store, i int){
-		"an object through index values": func(s *Store, i int) { s.Update("7", thing{i, fmt.Sprint("passing", i)}) },
+		"an object through index values": func(s *Store, i int) {
+			s.Update("7", thing{i, fmt.Sprint("passing", i)})
+		},
 		"objects with values of their own": func(s *Store, i int) {
 			s.Add("new", thing{i, fmt.Sprint("passing", i)})
 			s.Delete("new")
@@ -199,7 +203,8 @@ func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
 	txns := make([]contract.StoreTransaction, 1+others)
 	write := func(i int) {
 		for j := range txns { // no pointers: each Get goes by the version
-			txns[j] = contract.StoreTransaction{Key: fmt.Sprint("other", j), Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: i}}
+			txns[j] = contract.StoreTransaction{Key: fmt.Sprint("other", j),
+				Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: i}}
 		}
 		txns[0].Key = "k"
 		s.Transaction(txns...)
@@ -252,7 +257,8 @@ func wantNothingKept(t *testing.T, s *Store) {
 	v := s.view.Load()
 	past, standIns, buckets := kept(s)
 	if values := len(s.ListIndexFuncValues("group")); past != 0 || standIns != 0 || buckets != values {
-		t.Fatalf("%d old versions, %d stand-ins and %d buckets for %d values are kept; want none, and as many", past, standIns, buckets, values)
+		t.Fatalf("%d old versions, %d stand-ins and %d buckets for %d values are kept; want none, and "+
+			"as many", past, standIns, buckets, values)
 	}
 	if n := v.retireList.len(); n != 0 {
 		t.Fatalf("%d things wait to be cleaned up", n)
@@ -271,7 +277,8 @@ func TestNobodyWaits(t *testing.T) {
 	s.GetIndexers()
 	s.LastStoreSyncResourceVersion()
 	for _, err := range []error{
-		second(s.Index("group", thing{0, "g1"})), second(s.IndexKeys("group", "g1")), second(s.ByIndex("group", "g1")),
+		second(s.Index("group", thing{0, "g1"})), second(s.IndexKeys("group", "g1")),
+		second(s.ByIndex("group", "g1")),
 	} {
 		if err != nil {
 			t.Error(err)
@@ -327,10 +334,16 @@ func TestAWriteTouchesFewCells(t *testing.T) {
 		write func(w *write)
 		most  int
 	}{
-		"update":       {func(w *write) { v.put(w, v.keys.word("5"), "5", thing{1, "g5"}, v.indexes, moved) }, 0},
-		"update index": {func(w *write) { v.put(w, v.keys.word("6"), "6", thing{1, "g5"}, v.indexes, moved) }, 3},
-		"add":          {func(w *write) { v.put(w, v.keys.word("new"), "new", thing{1, "g5"}, v.indexes, moved) }, 0},
-		"delete":       {func(w *write) { v.remove(w, v.keys.word("7"), "7") }, 4},
+		"update": {func(w *write) {
+			v.put(w, v.keys.word("5"), "5", thing{1, "g5"}, v.indexes, moved)
+		}, 0},
+		"update index": {func(w *write) {
+			v.put(w, v.keys.word("6"), "6", thing{1, "g5"}, v.indexes, moved)
+		}, 3},
+		"add": {func(w *write) {
+			v.put(w, v.keys.word("new"), "new", thing{1, "g5"}, v.indexes, moved)
+		}, 0},
+		"delete": {func(w *write) { v.remove(w, v.keys.word("7"), "7") }, 4},
 	} {
 		w := v.begin("", false)
 		c.write(w)

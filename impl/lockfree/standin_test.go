@@ -25,7 +25,8 @@ func TestStandInsAreUsedAgainUnlessRead(t *testing.T) {
 	move("g1")
 	first := slices.Clone(spares.retired)
 	if len(first) == 0 || len(spares.free) > 0 {
-		t.Fatalf("a move leaves %d stand-ins retired and %d free; want some and none", len(first), len(spares.free))
+		t.Fatalf("a move leaves %d stand-ins retired and %d free; want some and none", len(first),
+			len(spares.free))
 	}
 	move("g2")
 	if !slices.Equal(spares.free, first) {
@@ -82,7 +83,8 @@ func TestBucketsAreUsedAgainUnlessRead(t *testing.T) {
 	if fourth := move("alone4"); fourth != first {
 		t.Error("a bucket was made though one was free")
 	}
-	if got := s.ListIndexFuncValues("group"); slices.Contains(got, "alone1") || !slices.Contains(got, "alone4") {
+	if got := s.ListIndexFuncValues("group"); slices.Contains(got, "alone1") ||
+		!slices.Contains(got, "alone4") {
 		t.Errorf("the values are %q", got)
 	}
 

@@ -38,8 +38,10 @@ var scripts = []string{
 	"one: add a:x => update a:y; update a:x; update a:y | index one a:x; indexkeys one y",
 	"many: add a:x/xy => update a:x/y; update a:x/zxy | values many; index many a:x/xy",
 	// A value that goes and comes back beside a reader of before, and writes enough between.
-	"one: add a:x => list; byindex one x | update a:y; update a:x; update a:z | byindex one x; values one",
-	"one: add a:x => byindex one x; byindex one x | delete a; " + manyWrites + "; add a:x | values one",
+	"one: add a:x => list; byindex one x | update a:y; update a:x; update a:z | byindex one x; " +
+		"values one",
+	"one: add a:x => byindex one x; byindex one x | delete a; " + manyWrites +
+		"; add a:x | values one",
 	// An index that is added.
 	"one: add a:x/x; add b:y/x => addindexers many; update a:y/y | byindex many x; byindex many y",
 	"one: add a:x/x => addindexers many | update a:y/y | byindex many y; indexers",
@@ -62,7 +64,8 @@ var scripts = []string{
 	"one: add a:x => byindex one x | update a:y; " + manyWrites,
 	// Stand-ins that are used again.
 	"one: add a:x; add b:x; add c:x; add d:x => delete a; delete b | list",
-	"one: add a:x; add b:x; update a:y; update a:x => update b:y; update b:x; update a:y | byindex one x | list",
+	"one: add a:x; add b:x; update a:y; update a:x => update b:y; update b:x; update a:y | byindex " +
+		"one x | list",
 	"one: add a:x; add b:x; delete a; add a:x => delete a; add a:x | list | byindex one x",
 	// Resource versions.
 	"one: add a:x => update a:y; bookmark | version; version",
@@ -100,7 +103,9 @@ func explored(t *testing.T, texts []string) explore.Suite {
 		}
 		return p
 	}
-	s := explore.Suite{Share: 1, Draw: func(r *rand.Rand) explore.Program { return must(linear.DrawScript(r)) }, Parse: parse}
+	s := explore.Suite{Share: 1, Draw: func(r *rand.Rand) explore.Program {
+		return must(linear.DrawScript(r))
+	}, Parse: parse}
 	for _, text := range texts {
 		s.Programs = append(s.Programs, must(text))
 	}

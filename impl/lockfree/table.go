@@ -56,14 +56,16 @@ type part struct {
 // there too, except in parts of 17 to 1,023 entries, where Go puts 8 bytes before the allocation:
 // there it does so in every second entry only.
 type entry struct {
-	word atomic.Uint64         // the hash of the key, and its length
-	key  *byte                 // the bytes of the key
-	data unsafe.Pointer        // see shown
-	item atomic.Pointer[keyed] // the record of the key; in an index, the newest bucket of the value, or noBucket
+	word atomic.Uint64  // the hash of the key, and its length
+	key  *byte          // the bytes of the key
+	data unsafe.Pointer // see shown
+	// the record of the key; in an index, the newest bucket of the value, or noBucket
+	item atomic.Pointer[keyed]
 }
 
 // record returns the record of the key; e is of the store's table.
-func (e *entry) record() *record { return (*record)(unsafe.Pointer(e.item.Load())) } // item is its first field
+// item is its first field
+func (e *entry) record() *record { return (*record)(unsafe.Pointer(e.item.Load())) }
 
 // The low bits of a word are the length of the key, or longKey for keys that are longer:
 // these are compared through the item.
@@ -82,7 +84,8 @@ func (e *entry) is(word uint64, key string) bool {
 
 const (
 	smallestPart = 8
-	largestPart  = 1024 // entries, unless the hashes are bad; twice as many if an index's values come and go
+	// entries, unless the hashes are bad; twice as many if an index's values come and go
+	largestPart = 1024
 )
 
 // init makes t an empty table.
@@ -188,7 +191,9 @@ func (t *table) shrink(word uint64) {
 }
 
 // insert returns the new entry, which is live and does not show the object.
-func (p *part) insert(word uint64, item *keyed) *entry { return p.insertKey(word, item.keyData, item) }
+func (p *part) insert(word uint64, item *keyed) *entry {
+	return p.insertKey(word, item.keyData, item)
+}
 
 // insertKey is insert for an item that need not be read.
 func (p *part) insertKey(word uint64, key *byte, item *keyed) *entry {
@@ -230,7 +235,8 @@ func (t *table) rebuild(p *part, word, writing uint64, room int) {
 	halves := []*part{newPart(p.depth, t.size(keep, room))}
 	// If nearly all hashes fell into one half, splits would never end.
 	if keep*8/5 > largestPart && min(upper, keep-upper) > keep/8 {
-		halves = []*part{newPart(p.depth+1, t.size(keep-upper, room/2)), newPart(p.depth+1, t.size(upper, room/2))}
+		halves = []*part{newPart(p.depth+1, t.size(keep-upper, room/2)),
+			newPart(p.depth+1, t.size(upper, room/2))}
 	}
 	for i := range p.entries {
 		if e := &p.entries[i]; t.keeps(e, writing) {

@@ -150,7 +150,8 @@ func TestKeysOfAllLengths(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string][2]uintptr{
-		"entry": {unsafe.Sizeof(entry{}), 32}, "record": {unsafe.Sizeof(record{}), 48}, "version": {unsafe.Sizeof(version{}), 32},
+		"entry": {unsafe.Sizeof(entry{}), 32}, "record": {unsafe.Sizeof(record{}), 48},
+		"version": {unsafe.Sizeof(version{}), 32},
 	} {
 		if wordSize := unsafe.Sizeof(uintptr(0)); wordSize == 8 && size[0] != size[1] {
 			t.Errorf("%s: %d bytes, want %d", name, size[0], size[1])
@@ -246,7 +247,8 @@ func TestTableOfAnIndexDoesNotGrowWithFormerValues(t *testing.T) {
 			var writes []contract.StoreTransaction
 			for i := range objects {
 				write := contract.StoreTransaction{Key: fmt.Sprint(i)}
-				write.Type, write.Object = contract.TransactionTypeUpdate, thing{round, fmt.Sprint(round, "-", i)}
+				write.Type, write.Object = contract.TransactionTypeUpdate,
+					thing{round, fmt.Sprint(round, "-", i)}
 				writes = append(writes, write)
 			}
 			s.Transaction(writes...)

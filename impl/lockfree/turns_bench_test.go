@@ -29,7 +29,9 @@ func BenchmarkUpdateInTurns(b *testing.B) {
 		"strings-change": func(obj string) string { return obj },
 	} {
 		b.Run("shape="+shape, func(b *testing.B) {
-			indexers := contract.Indexers{"value": func(obj any) ([]string, error) { return []string{value(obj.(string))}, nil }}
+			indexers := contract.Indexers{"value": func(obj any) ([]string, error) {
+				return []string{value(obj.(string))}, nil
+			}}
 			const objects, rounds = 5_000, 4
 			keys, items, rng := make([]string, objects), map[string]any{}, rand.New(rand.NewPCG(1, 1))
 			values := make([][]any, rounds) // boxed before, so the caller's allocations are not measured
@@ -58,7 +60,9 @@ func BenchmarkUpdateInTurns(b *testing.B) {
 				values[round] = append(values[round], fmt.Sprint("value-", i, "-", round))
 			}
 		}
-		all := contract.Indexers{"all": func(obj any) ([]string, error) { return values[*obj.(*int)], nil }}
+		all := contract.Indexers{"all": func(obj any) ([]string, error) {
+			return values[*obj.(*int)], nil
+		}}
 		objects := [rounds]*int{}
 		for round := range objects {
 			objects[round] = &round
@@ -87,7 +91,8 @@ type turn = func(s turnsStore, round int)
 
 func storeInTurns(b *testing.B, pods int) {
 	inRound := min(pods, 20_000)
-	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: pods, Namespaces: 50, Nodes: pods / 20}, 1)
+	objects := synthetic.Generate(
+		synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: pods, Namespaces: 50, Nodes: pods / 20}, 1)
 	items, rng := objects.Map(), rand.New(rand.NewPCG(1, 1))
 	order := rng.Perm(pods)
 	// Keys and versions are in this order. Each lap over all pods takes other copies of the keys.

@@ -29,7 +29,8 @@ func TestGetFindsObjectsOfAllTypes(t *testing.T) {
 		s.Add("first", first)
 		model["first"] = first
 		object := func(i int) any {
-			return []any{&apple{n: i}, &apple{n: i}, &pear{i}, pear{i}, i, "text", (*apple)(nil), (*pear)(nil), nil}[rnd.IntN(9)]
+			return []any{&apple{n: i}, &apple{n: i}, &pear{i}, pear{i}, i, "text", (*apple)(nil),
+				(*pear)(nil), nil}[rnd.IntN(9)]
 		}
 		for i := range 20000 {
 			key, obj := fmt.Sprint(rnd.IntN(300)), object(i)
@@ -43,8 +44,10 @@ func TestGetFindsObjectsOfAllTypes(t *testing.T) {
 			case k < 99:
 				other := fmt.Sprint(rnd.IntN(300))
 				s.Transaction(
-					contract.StoreTransaction{Key: key, Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: obj}},
-					contract.StoreTransaction{Key: other, Transaction: contract.Transaction{Type: contract.TransactionTypeDelete}},
+					contract.StoreTransaction{Key: key,
+						Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: obj}},
+					contract.StoreTransaction{Key: other,
+						Transaction: contract.Transaction{Type: contract.TransactionTypeDelete}},
 				)
 				model[key] = obj
 				delete(model, other)
@@ -59,7 +62,8 @@ func TestGetFindsObjectsOfAllTypes(t *testing.T) {
 			for _, key := range []string{key, "first", fmt.Sprint(rnd.IntN(300))} {
 				got, there := s.Get(key)
 				if want, wanted := model[key]; got != want || there != wanted {
-					t.Fatalf("the first was %T: write %d: Get(%s) is %#v, %v; want %#v, %v", first, i, key, got, there, want, wanted)
+					t.Fatalf("the first was %T: write %d: Get(%s) is %#v, %v; want %#v, %v", first, i, key, got,
+						there, want, wanted)
 				}
 			}
 		}
@@ -85,7 +89,8 @@ func TestObjectsAreShown(t *testing.T) {
 	}
 	var txns []contract.StoreTransaction
 	for i := range 2 * n {
-		txns = append(txns, contract.StoreTransaction{Key: fmt.Sprint(i), Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: &apple{n: i}}})
+		txns = append(txns, contract.StoreTransaction{Key: fmt.Sprint(i),
+			Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: &apple{n: i}}})
 	}
 	s.Transaction(txns...)
 	if shown := s.shownObjects(); shown != 2*n {

@@ -33,8 +33,9 @@ type core struct {
 
 	// retireList waits for open snapshots to close. It is reclaimed when none is open, or
 	// when sinceReclaim exceeds reclaimThreshold, so that the writes in between pay for it.
-	retireList       retireList
-	sinceReclaim     int      // versions and stand-ins made since the last reclaim; at least one per write
+	retireList retireList
+	// versions and stand-ins made since the last reclaim; at least one per write
+	sinceReclaim     int
 	reclaimThreshold int      // see reclaimed
 	open             []uint64 // room for the open snapshots
 
@@ -92,7 +93,8 @@ func (c *core) begin(rv string, known bool) *write {
 
 // put stores obj under key, whose word in keys is given. values are its index values, index by
 // index. It reports whether the write was in place, and is thereby over.
-func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index, values *indexing.Values) (inPlace bool) {
+func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index,
+	values *indexing.Values) (inPlace bool) {
 	part, e := c.keys.find(word, key)
 	if e == nil {
 		rec := newRecord(key)
@@ -242,7 +244,8 @@ func (c *core) reclaim(list *retireList, open []uint64) {
 	if len(open) > 0 {
 		list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open, &c.shown) })
 		list.changed = drop(list.changed, func(p place) bool { return p.reclaim(&c.write, open) })
-		list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c, open, 0) }) // after its cells
+		// after its cells
+		list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c, open, 0) })
 		return
 	}
 	for _, r := range list.updated {
@@ -256,7 +259,8 @@ func (c *core) reclaim(list *retireList, open []uint64) {
 	if len(list.emptied) > 0 {
 		c.reclaimBuckets(list.emptied)
 	}
-	list.updated, list.changed, list.emptied = emptied(list.updated), emptied(list.changed), emptied(list.emptied)
+	list.updated, list.changed, list.emptied = emptied(list.updated), emptied(list.changed),
+		emptied(list.emptied)
 }
 
 // reclaimBuckets takes buckets out of their tables. No snapshot may be open.

@@ -61,7 +61,8 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	case 0:
 		return
 	case 1:
-		if t := txns[0]; t.Type == contract.TransactionTypeAdd || t.Type == contract.TransactionTypeUpdate {
+		if t := txns[0]; t.Type == contract.TransactionTypeAdd ||
+			t.Type == contract.TransactionTypeUpdate {
 			s.Update(t.Key, t.Object) // which may be in place
 			return
 		}

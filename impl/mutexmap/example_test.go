@@ -13,8 +13,10 @@ func Example() {
 
 	s.Add("1", "ant")
 	s.Transaction(
-		contract.StoreTransaction{Key: "2", Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: "bee"}},
-		contract.StoreTransaction{Key: "3", Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: "ape"}},
+		contract.StoreTransaction{Key: "2",
+			Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: "bee"}},
+		contract.StoreTransaction{Key: "3",
+			Transaction: contract.Transaction{Type: contract.TransactionTypeAdd, Object: "ape"}},
 	)
 	keys, err := s.IndexKeys("letter", "a")
 	fmt.Println(keys, err)
@@ -23,5 +25,6 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// [1 3] <nil>
-	// reading from the store: Index with name colour does not exist: give it to the constructor or to AddIndexers
+	// reading from the store: Index with name colour does not exist: give it to the constructor or to
+	// AddIndexers
 }

@@ -88,7 +88,8 @@ func TestWritesDoNotAllocate(t *testing.T) {
 }
 
 func versioned(rv string) *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", ResourceVersion: rv}}
+	return &metav1.PartialObjectMetadata{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", ResourceVersion: rv}}
 }
 
 func byLength(obj any) ([]string, error) { return []string{fmt.Sprint(len(obj.(string)))}, nil }

@@ -82,13 +82,16 @@ func (l *list) verify(objects []any, owners []*record) error {
 		return fmt.Errorf("%d entries in %d chunks; want %d entries", l.n, len(l.chunks), len(objects))
 	}
 	for i, c := range l.chunks {
-		if full := i < len(l.chunks)-1; full && len(c.objects) != chunkLen || len(c.objects) != len(c.owners) || cap(c.objects) > chunkLen {
-			return fmt.Errorf("chunk %d of %d has %d objects, %d owners and room for %d", i, len(l.chunks), len(c.objects), len(c.owners), cap(c.objects))
+		if full := i < len(l.chunks)-1; full && len(c.objects) != chunkLen ||
+			len(c.objects) != len(c.owners) || cap(c.objects) > chunkLen {
+			return fmt.Errorf("chunk %d of %d has %d objects, %d owners and room for %d", i, len(l.chunks),
+				len(c.objects), len(c.owners), cap(c.objects))
 		}
 	}
 	for at := range objects {
 		c := l.chunks[at/chunkLen]
-		if c.objects[at%chunkLen] != objects[at] || c.owners[at%chunkLen] != owners[at] || owners[at].at != at {
+		if c.objects[at%chunkLen] != objects[at] || c.owners[at%chunkLen] != owners[at] ||
+			owners[at].at != at {
 			return fmt.Errorf("entry %d is not what was put there, or its owner says %d", at, owners[at].at)
 		}
 	}
@@ -130,7 +133,8 @@ func TestCopiesOncePerFreeze(t *testing.T) {
 func TestRoomFor(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= chunkLen; n++ {
-		if room := roomFor(n); room < n || room > chunkLen || room >= 2*n && room > 1 && room != chunkLen {
+		if room := roomFor(n); room < n || room > chunkLen || room >= 2*n && room > 1 &&
+			room != chunkLen {
 			t.Errorf("%d entries get room for %d", n, room)
 		}
 	}

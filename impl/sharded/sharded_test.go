@@ -142,7 +142,8 @@ func TestWhatAllocates(t *testing.T) {
 }
 
 func versioned(namespace, rv string) *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, ResourceVersion: rv}}
+	return &metav1.PartialObjectMetadata{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, ResourceVersion: rv}}
 }
 
 func words(obj any) ([]string, error) { return strings.Fields(obj.(string)), nil }

@@ -117,7 +117,8 @@ func (s *Store) Update(key string, obj any) {
 }
 
 // compute returns the values of an object, and in which indexes they are.
-func (s *Store) compute(room indexing.Values, key string, obj any) (*indexing.Set, indexing.Values) {
+func (s *Store) compute(room indexing.Values, key string, obj any) (*indexing.Set,
+	indexing.Values) {
 	s.computing.Lock()
 	defer s.computing.Unlock()
 	set := s.indexes.Load()

@@ -121,7 +121,8 @@ func (t *table) addition(set *indexing.Set) addition {
 	if set.Len() == known {
 		return addition{}
 	}
-	a := addition{make([]*record, 0, len(t.records)), indexing.MakeValues((set.Len() - known) * len(t.records))}
+	a := addition{make([]*record, 0, len(t.records)),
+		indexing.MakeValues((set.Len() - known) * len(t.records))}
 	for key, r := range t.records {
 		a.records = append(a.records, r)
 		a.values = set.AppendValues(a.values, known, key, r.object)

@@ -24,7 +24,8 @@ func (t *table) verify() error {
 	for key, r := range t.records {
 		want := entry{r.object, r}
 		if r.key != key || at(&t.all, r.at) != want {
-			return fmt.Errorf("the record of %q says %q and %d, where %v stands", key, r.key, r.at, at(&t.all, r.at))
+			return fmt.Errorf("the record of %q says %q and %d, where %v stands", key, r.key, r.at,
+				at(&t.all, r.at))
 		}
 		for _, p := range r.places.Append(nil) {
 			if t.indexes[p.Bucket.index][p.Bucket.value] != p.Bucket || at(&p.Bucket.list, p.At) != want {
@@ -42,7 +43,8 @@ func (t *table) verify() error {
 		}
 	}
 	if places != 0 || t.all.n != len(t.records) {
-		return fmt.Errorf("%d objects of %d keys; the buckets lack %d places that records have", t.all.n, len(t.records), places)
+		return fmt.Errorf("%d objects of %d keys; the buckets lack %d places that records have", t.all.n,
+			len(t.records), places)
 	}
 	return nil
 }
@@ -72,7 +74,8 @@ func TestPlacesStayTrue(t *testing.T) {
 				s.Delete(key)
 				delete(model, key)
 			} else {
-				obj := any(strings.Repeat(fmt.Sprintf("w%d ", r.IntN(2)), 2) + fmt.Sprintf("x%d y%d %d", r.IntN(5), r.IntN(50), step))
+				obj := any(strings.Repeat(fmt.Sprintf("w%d ", r.IntN(2)), 2) +
+					fmt.Sprintf("x%d y%d %d", r.IntN(5), r.IntN(50), step))
 				s.Update(key, obj)
 				model[key] = obj
 			}
@@ -105,8 +108,10 @@ func TestPlacesStayTrue(t *testing.T) {
 			}
 			s.Delete(key)
 		}
-		if err := s.verify(); err != nil || len(s.List()) != 0 || len(s.ListIndexFuncValues("words")) != 0 {
-			t.Fatalf("%d shards, emptied: %v, %d objects, values %q", shards, err, len(s.List()), s.ListIndexFuncValues("words"))
+		if err := s.verify(); err != nil || len(s.List()) != 0 ||
+			len(s.ListIndexFuncValues("words")) != 0 {
+			t.Fatalf("%d shards, emptied: %v, %d objects, values %q", shards, err, len(s.List()),
+				s.ListIndexFuncValues("words"))
 		}
 	}
 }
@@ -141,10 +146,12 @@ func TestFoundIsOneInstant(t *testing.T) {
 		name string
 		f    found
 		want int
-	}{{"everything", all, 1000}, {"odd", odd, 500}, {"odd and even", both, 1000}, {"neither", none, 0}} {
+	}{{"everything", all, 1000}, {"odd", odd, 500}, {"odd and even", both, 1000},
+		{"neither", none, 0}} {
 		numbers := c.f.objects()
 		keys := c.f.keys()
-		if len(numbers) != c.want || len(keys) != c.want || c.f.n != c.want || len(c.f.distinct()) != c.want {
+		if len(numbers) != c.want || len(keys) != c.want || c.f.n != c.want ||
+			len(c.f.distinct()) != c.want {
 			t.Fatalf("%s: %d objects and %d keys; want %d", c.name, len(numbers), len(keys), c.want)
 		}
 		for i, obj := range numbers {
@@ -196,7 +203,11 @@ func TestLongWaits(t *testing.T) {
 	var wg sync.WaitGroup
 	var waited atomic.Int64
 	for _, wait := range []func(){
-		func() { s.Get("k") }, func() { s.Update("k", "newer") }, func() { s.List() }, func() { s.Replace(nil, "1") }, func() { s.Delete("k") },
+		func() {
+			s.Get("k")
+		}, func() {
+			s.Update("k", "newer")
+		}, func() { s.List() }, func() { s.Replace(nil, "1") }, func() { s.Delete("k") },
 	} {
 		wg.Go(func() {
 			wait()
@@ -242,4 +253,6 @@ func TestManyLocks(t *testing.T) {
 	}
 }
 
-func parity(obj any) ([]string, error) { return []string{[]string{"even", "odd"}[obj.(int)%2]}, nil }
+func parity(obj any) ([]string, error) {
+	return []string{[]string{"even", "odd"}[obj.(int)%2]}, nil
+}

@@ -33,7 +33,8 @@ type (
 type Config struct {
 	Namespace        string               // empty: all
 	TweakListOptions TweakListOptionsFunc // may change the options of each list and watch
-	Informer         informer.Options     // for each informer; Indexers come on top of the namespace index
+	// for each informer; Indexers come on top of the namespace index
+	Informer informer.Options
 	// InformerName makes every informer publish its metrics, under this name and its
 	// resource: see informer.Options.Identifier. The factory releases it at Shutdown.
 	// Client-go's dynamic factories have no names. Nil: no metrics.
@@ -41,30 +42,39 @@ type Config struct {
 }
 
 // NewDynamicSharedInformerFactory returns a factory for all namespaces.
-func NewDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration) DynamicSharedInformerFactory {
+func NewDynamicSharedInformerFactory(client dynamic.Interface,
+	defaultResync time.Duration) DynamicSharedInformerFactory {
 	return New(client, defaultResync, Config{})
 }
 
 // NewFilteredDynamicSharedInformerFactory returns a factory for one namespace,
 // or all, whose lists and watches tweakListOptions may change.
-func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration, namespace string, tweakListOptions TweakListOptionsFunc) DynamicSharedInformerFactory {
+func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration,
+	namespace string, tweakListOptions TweakListOptionsFunc) DynamicSharedInformerFactory {
 	return New(client, defaultResync, Config{Namespace: namespace, TweakListOptions: tweakListOptions})
 }
 
 // NewFilteredDynamicInformer returns an informer that belongs to no factory.
-func NewFilteredDynamicInformer(client dynamic.Interface, gvr schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
-	return sourceOf(client).NewInformer(gvr, namespace, tweakListOptions, informer.Options{ResyncPeriod: resyncPeriod, Indexers: indexers})
+func NewFilteredDynamicInformer(client dynamic.Interface, gvr schema.GroupVersionResource,
+	namespace string, resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
+	return sourceOf(client).NewInformer(gvr, namespace, tweakListOptions,
+		informer.Options{ResyncPeriod: resyncPeriod, Indexers: indexers})
 }
 
 // New returns a factory with chosen options, such as another store.
-func New(client dynamic.Interface, defaultResync time.Duration, config Config) DynamicSharedInformerFactory {
+func New(client dynamic.Interface, defaultResync time.Duration,
+	config Config) DynamicSharedInformerFactory {
 	return sourceOf(client).NewFactory(defaultResync, byresource.Config{
-		Namespace: config.Namespace, Tweak: config.TweakListOptions, Informer: config.Informer, InformerName: config.InformerName,
+		Namespace: config.Namespace, Tweak: config.TweakListOptions, Informer: config.Informer,
+		InformerName: config.InformerName,
 	})
 }
 
 func sourceOf(client dynamic.Interface) byresource.Source {
-	return byresource.NewSource(client, &unstructured.Unstructured{}, func(gvr schema.GroupVersionResource, namespace string) informer.ResourceClient[*unstructured.UnstructuredList] {
-		return client.Resource(gvr).Namespace(namespace)
-	})
+	return byresource.NewSource(client, &unstructured.Unstructured{},
+		func(gvr schema.GroupVersionResource,
+			namespace string) informer.ResourceClient[*unstructured.UnstructuredList] {
+			return client.Resource(gvr).Namespace(namespace)
+		})
 }

@@ -41,13 +41,16 @@ func thing(namespace, name, version string) *unstructured.Unstructured {
 }
 
 func newClient(objects ...runtime.Object) dynamic.Interface {
-	return fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{things: "ThingList"}, objects...)
+	return fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{things: "ThingList"}, objects...)
 }
 
 // TestAFactoryWithoutAClient: tests of programs make one, and fill the store by hand.
 func TestAFactoryWithoutAClient(t *testing.T) {
-	for whose, newFactory := range map[string]func(dynamic.Interface, time.Duration) clientgo.DynamicSharedInformerFactory{
-		"ours": dynamicinformer.NewDynamicSharedInformerFactory, "client-go": clientgo.NewDynamicSharedInformerFactory,
+	for whose, newFactory := range map[string]func(dynamic.Interface,
+		time.Duration) clientgo.DynamicSharedInformerFactory{
+		"ours":      dynamicinformer.NewDynamicSharedInformerFactory,
+		"client-go": clientgo.NewDynamicSharedInformerFactory,
 	} {
 		i := newFactory(nil, 0).ForResource(things)
 		if err := i.Informer().GetIndexer().Add(thing("ns", "a", "1")); err != nil {
@@ -61,8 +64,10 @@ func TestAFactoryWithoutAClient(t *testing.T) {
 
 // A program written for client-go's factory, run on ours and on client-go's.
 func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
-	for whose, newFactory := range map[string]func(dynamic.Interface, time.Duration, string, clientgo.TweakListOptionsFunc) clientgo.DynamicSharedInformerFactory{
-		"ours": dynamicinformer.NewFilteredDynamicSharedInformerFactory, "client-go": clientgo.NewFilteredDynamicSharedInformerFactory,
+	for whose, newFactory := range map[string]func(dynamic.Interface, time.Duration, string,
+		clientgo.TweakListOptionsFunc) clientgo.DynamicSharedInformerFactory{
+		"ours":      dynamicinformer.NewFilteredDynamicSharedInformerFactory,
+		"client-go": clientgo.NewFilteredDynamicSharedInformerFactory,
 	} {
 		t.Run(whose, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -75,9 +80,15 @@ func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
 				}
 				var told []string
 				_, err := i.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-					AddFunc:    func(obj any) { told = append(told, "add "+obj.(*unstructured.Unstructured).GetName()) },
-					UpdateFunc: func(_, obj any) { told = append(told, "update "+obj.(*unstructured.Unstructured).GetResourceVersion()) },
-					DeleteFunc: func(obj any) { told = append(told, "delete "+obj.(*unstructured.Unstructured).GetName()) },
+					AddFunc: func(obj any) {
+						told = append(told, "add "+obj.(*unstructured.Unstructured).GetName())
+					},
+					UpdateFunc: func(_, obj any) {
+						told = append(told, "update "+obj.(*unstructured.Unstructured).GetResourceVersion())
+					},
+					DeleteFunc: func(obj any) {
+						told = append(told, "delete "+obj.(*unstructured.Unstructured).GetName())
+					},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -89,7 +100,8 @@ func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
 					t.Errorf("synced: %v", synced)
 				}
 				synctest.Wait()
-				if obj, err := i.Lister().ByNamespace("a").Get("1"); err != nil || obj.(*unstructured.Unstructured).GetName() != "1" {
+				if obj, err := i.Lister().ByNamespace("a").Get("1"); err != nil ||
+					obj.(*unstructured.Unstructured).GetName() != "1" {
 					t.Errorf("a thing: %v, %v", obj, err)
 				}
 				if list, err := i.Lister().List(labels.Everything()); err != nil || len(list) != 1 {
@@ -108,7 +120,8 @@ func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
 					t.Fatal(err)
 				}
 				synctest.Wait()
-				if want := []string{"add 1", "update 2", "delete 1"}; !slices.Equal(told, want) || tweaked != 2 {
+				if want := []string{"add 1", "update 2", "delete 1"}; !slices.Equal(told, want) ||
+					tweaked != 2 {
 					t.Errorf("told %q, want %q; %d lists and watches", told, want, tweaked)
 				}
 				cancel()
@@ -125,21 +138,25 @@ func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
 func TestOptionsReachTheInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stores := 0
-		factory := dynamicinformer.New(newClient(thing("a", "1", "1")), 0, dynamicinformer.Config{Informer: informer.Options{
-			NewStore: func(i contract.Indexers) contract.Store { stores++; return mutexmap.New(i) },
-			Indexers: contract.Indexers{"size": func(obj any) ([]string, error) {
-				size, _, err := unstructured.NestedInt64(obj.(*unstructured.Unstructured).Object, "spec", "size")
-				return []string{fmt.Sprint(size)}, err
-			}},
-		}})
+		factory := dynamicinformer.New(newClient(thing("a", "1", "1")), 0,
+			dynamicinformer.Config{Informer: informer.Options{
+				NewStore: func(i contract.Indexers) contract.Store { stores++; return mutexmap.New(i) },
+				Indexers: contract.Indexers{"size": func(obj any) ([]string, error) {
+					size, _, err := unstructured.NestedInt64(obj.(*unstructured.Unstructured).Object, "spec",
+						"size")
+					return []string{fmt.Sprint(size)}, err
+				}},
+			}})
 		i := factory.ForResource(things)
 		ctx, cancel := context.WithCancel(t.Context())
 		factory.Start(ctx.Done())
 		factory.WaitForCacheSync(ctx.Done())
-		if keys, err := i.Informer().GetIndexer().IndexKeys("size", "1"); err != nil || len(keys) != 1 || stores != 1 {
+		if keys, err := i.Informer().GetIndexer().IndexKeys("size", "1"); err != nil || len(keys) != 1 ||
+			stores != 1 {
 			t.Errorf("%d stores; index %v, %v", stores, keys, err)
 		}
-		if list, err := i.Informer().GetIndexer().ByIndex(cache.NamespaceIndex, "a"); err != nil || len(list) != 1 {
+		if list, err := i.Informer().GetIndexer().ByIndex(cache.NamespaceIndex, "a"); err != nil ||
+			len(list) != 1 {
 			t.Errorf("the namespace index: %v, %v", list, err)
 		}
 		cancel()
@@ -149,12 +166,14 @@ func TestOptionsReachTheInformer(t *testing.T) {
 
 func TestOneWithoutAFactory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		i := dynamicinformer.NewFilteredDynamicInformer(newClient(thing("a", "1", "1")), things, "a", 0, cache.Indexers{}, nil)
+		i := dynamicinformer.NewFilteredDynamicInformer(newClient(thing("a", "1", "1")), things, "a", 0,
+			cache.Indexers{}, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { i.Informer().RunWithContext(ctx); close(ended) }()
 		synctest.Wait()
-		if list, err := i.Lister().ByNamespace("a").List(labels.Everything()); err != nil || len(list) != 1 {
+		if list, err := i.Lister().ByNamespace("a").List(labels.Everything()); err != nil ||
+			len(list) != 1 {
 			t.Errorf("without the namespace index: %v, %v", list, err)
 		}
 		cancel()
@@ -166,9 +185,12 @@ func TestOneWithoutAFactory(t *testing.T) {
 // given, so that no two informers of a factory may be given the same.
 func TestIndexersAreEachInformersOwn(t *testing.T) {
 	factory := dynamicinformer.New(newClient(), 0, dynamicinformer.Config{Informer: informer.Options{
-		NewStore: func(i contract.Indexers) contract.Store { return cache.NewThreadSafeStore(i, cache.Indices{}) },
+		NewStore: func(i contract.Indexers) contract.Store {
+			return cache.NewThreadSafeStore(i, cache.Indices{})
+		},
 	}})
-	one, other := factory.ForResource(things).Informer(), factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: "others"}).Informer()
+	one, other := factory.ForResource(things).Informer(),
+		factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: "others"}).Informer()
 	byName := cache.Indexers{"name": func(any) ([]string, error) { return nil, nil }}
 	if err := one.AddIndexers(byName); err != nil {
 		t.Fatal(err)
@@ -195,7 +217,8 @@ func TestInformerName(t *testing.T) {
 		factory.Start(ctx.Done())
 		factory.WaitForCacheSync(ctx.Done())
 		synctest.Wait()
-		if len(versions.of) != 1 || versions.of[0].Name() != "dynamic" || versions.of[0].GroupVersionResource() != things || versions.set.Load() == 0 {
+		if len(versions.of) != 1 || versions.of[0].Name() != "dynamic" ||
+			versions.of[0].GroupVersionResource() != things || versions.set.Load() == 0 {
 			t.Errorf("metrics of %v, set %d times", versions.of, versions.set.Load())
 		}
 		cancel()
@@ -222,7 +245,8 @@ func (v *versions) NewProcessingLatencyMetric(cache.InformerNameAndResource) cac
 	return ignored{}
 }
 
-func (v *versions) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+func (v *versions) NewStoreResourceVersionMetric(
+	id cache.InformerNameAndResource) cache.GaugeMetric {
 	v.of = append(v.of, id)
 	return v
 }

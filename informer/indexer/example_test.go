@@ -23,5 +23,6 @@ func ExampleNew() {
 	// <nil>
 	// [ns/web-0] <nil>
 	// 41
-	// couldn't create key for object not an object: object has no meta: object does not implement the Object interfaces
+	// couldn't create key for object not an object: object has no meta: object does not implement the
+	// Object interfaces
 }

@@ -47,7 +47,8 @@ func New(keyFunc contract.KeyFunc, store contract.Store, opts Options) *Indexer 
 	if keyFunc == nil {
 		keyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
 	}
-	return &Indexer{keyFunc: keyFunc, transform: opts.Transformer, wrap: opts.WrapIndexers, store: Complete(store)}
+	return &Indexer{keyFunc: keyFunc, transform: opts.Transformer, wrap: opts.WrapIndexers,
+		store: Complete(store)}
 }
 
 // Add stores obj under its key. The error is a contract.KeyError if obj has no key, or
@@ -118,7 +119,8 @@ func (x *Indexer) Transaction(txns ...contract.Transaction) *cache.TransactionEr
 	}
 	x.store.Transaction(keyed...)
 	if len(errs) > 0 {
-		return &cache.TransactionError{SuccessfulIndices: applied, TotalTransactions: len(txns), Errors: errs}
+		return &cache.TransactionError{SuccessfulIndices: applied, TotalTransactions: len(txns),
+			Errors: errs}
 	}
 	return nil
 }

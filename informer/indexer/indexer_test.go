@@ -35,8 +35,10 @@ type versioned struct {
 
 // The same cases run over client-go's indexer, so what they expect is what
 // client-go does.
-var implementations = map[string]func(contract.KeyFunc, contract.Indexers, contract.TransformFunc) cacheIndexer{
-	"client-go": func(k contract.KeyFunc, ix contract.Indexers, tr contract.TransformFunc) cacheIndexer {
+var implementations = map[string]func(contract.KeyFunc, contract.Indexers,
+	contract.TransformFunc) cacheIndexer{
+	"client-go": func(k contract.KeyFunc, ix contract.Indexers,
+		tr contract.TransformFunc) cacheIndexer {
 		if k == nil {
 			k = cache.DeletionHandlingMetaNamespaceKeyFunc
 		}
@@ -46,7 +48,9 @@ var implementations = map[string]func(contract.KeyFunc, contract.Indexers, contr
 	"over client-go's store": over(func(ix contract.Indexers) contract.Store {
 		return cache.NewThreadSafeStore(ix, cache.Indices{})
 	}),
-	"over a bare store": over(func(ix contract.Indexers) contract.Store { return bare{mutexmap.New(ix)} }),
+	"over a bare store": over(func(ix contract.Indexers) contract.Store {
+		return bare{mutexmap.New(ix)}
+	}),
 	"over a store with versions": over(func(ix contract.Indexers) contract.Store {
 		s := mutexmap.New(ix)
 		return versioned{s, s}
@@ -61,7 +65,8 @@ var implementations = map[string]func(contract.KeyFunc, contract.Indexers, contr
 	}),
 }
 
-func over(newStore func(contract.Indexers) contract.Store) func(contract.KeyFunc, contract.Indexers, contract.TransformFunc) cacheIndexer {
+func over(newStore func(contract.Indexers) contract.Store) func(contract.KeyFunc, contract.Indexers,
+	contract.TransformFunc) cacheIndexer {
 	return func(k contract.KeyFunc, ix contract.Indexers, tr contract.TransformFunc) cacheIndexer {
 		return indexer.New(k, newStore(ix), indexer.Options{Transformer: tr})
 	}
@@ -122,7 +127,8 @@ var cases = []struct {
 		objects, err = x.Index("node", pod("", "n2", ""))
 		noError(t, err)
 		equal(t, "Index", objects, []any{c})
-		equal(t, "ListIndexFuncValues", slices.Sorted(slices.Values(x.ListIndexFuncValues("node"))), []string{"n1", "n2"})
+		equal(t, "ListIndexFuncValues", slices.Sorted(slices.Values(x.ListIndexFuncValues("node"))),
+			[]string{"n1", "n2"})
 		equal(t, "List", len(x.List()), 3)
 		noError(t, x.AddIndexers(contract.Indexers{"namespace": cache.MetaNamespaceIndexFunc}))
 		keys, err = x.IndexKeys("namespace", "ns")
@@ -157,7 +163,8 @@ var cases = []struct {
 		} {
 			var keyError contract.KeyError
 			if !errors.As(err, &keyError) || keyError.Obj != 42 || errors.Unwrap(keyError) == nil {
-				t.Errorf("%s of what has no key: error %v; want a KeyError that carries it and wraps the cause", name, err)
+				t.Errorf("%s of what has no key: error %v; want a KeyError that carries it and wraps the cause",
+					name, err)
 			}
 		}
 		equal(t, "ListKeys after what failed", x.ListKeys(), []string{"ns/a"})
@@ -189,7 +196,8 @@ var cases = []struct {
 		version("9")
 		noError(t, x.Replace([]any{pod("a", "n1", "5")}, "12"))
 		version("12")
-		if err := x.Transaction(write(contract.TransactionTypeUpdate, pod("a", "n1", "13")), write(contract.TransactionTypeDelete, pod("a", "n1", "14"))); err != nil {
+		if err := x.Transaction(write(contract.TransactionTypeUpdate, pod("a", "n1", "13")),
+			write(contract.TransactionTypeDelete, pod("a", "n1", "14"))); err != nil {
 			t.Fatal(err)
 		}
 		version("14")
@@ -230,7 +238,8 @@ var cases = []struct {
 
 		err = x.Transaction(write(contract.TransactionTypeAdd, 42))
 		if err == nil || err.SuccessfulIndices == nil || len(err.SuccessfulIndices) != 0 {
-			t.Errorf("a Transaction of nothing that can be keyed: %#v; want an error without successful writes", err)
+			t.Errorf("a Transaction of nothing that can be keyed: %#v; want an error without successful "+
+				"writes", err)
 		}
 	}},
 	{"transformer", mark, func(t *testing.T, x cacheIndexer) {

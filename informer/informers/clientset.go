@@ -38,7 +38,8 @@ type table struct {
 var resources = sync.OnceValue(func() table {
 	t := table{map[reflect.Type]*resource{}, map[schema.GroupVersionResource]*resource{}}
 	for group := range methodsOf(reflect.TypeFor[kubernetes.Interface]()) {
-		if group.Type.NumIn() != 0 || group.Type.NumOut() != 1 || group.Type.Out(0).Kind() != reflect.Interface {
+		if group.Type.NumIn() != 0 || group.Type.NumOut() != 1 ||
+			group.Type.Out(0).Kind() != reflect.Interface {
 			continue
 		}
 		for kinds := range methodsOf(group.Type.Out(0)) {
@@ -79,7 +80,8 @@ func resourceOf(group, kinds reflect.Method) *resource {
 	if !gets || !lists || !watches {
 		return nil
 	}
-	r := &resource{object: get.Type.Out(0), group: group.Name, kinds: kinds.Name, namespaced: kinds.Type.NumIn() == 1}
+	r := &resource{object: get.Type.Out(0), group: group.Name, kinds: kinds.Name,
+		namespaced: kinds.Type.NumIn() == 1}
 	kind, _, err := scheme.Scheme.ObjectKinds(r.newObject())
 	if err != nil {
 		return nil
@@ -114,7 +116,8 @@ func (c resourceClient) typed() any {
 }
 
 // List calls the client's by reflection, because each client's List returns a type of its own.
-func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (runtime.Object,
+	error) {
 	list := reflect.ValueOf(c.typed()).MethodByName("List")
 	out := list.Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(options)})
 	if err, failed := out[1].Interface().(error); failed {
@@ -123,7 +126,8 @@ func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (r
 	return out[0].Interface().(runtime.Object), nil
 }
 
-func (c resourceClient) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+func (c resourceClient) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface,
+	error) {
 	return c.typed().(watcher).Watch(ctx, options)
 }
 

@@ -89,18 +89,22 @@ func WithInformerOptions(options informer.Options) SharedInformerOption {
 }
 
 // NewSharedInformerFactory returns a factory for all namespaces.
-func NewSharedInformerFactory(client kubernetes.Interface, defaultResync time.Duration) SharedInformerFactory {
+func NewSharedInformerFactory(client kubernetes.Interface,
+	defaultResync time.Duration) SharedInformerFactory {
 	return NewSharedInformerFactoryWithOptions(client, defaultResync)
 }
 
 // NewFilteredSharedInformerFactory returns a factory for one namespace, or all if
 // it is empty, whose lists and watches tweak may change.
-func NewFilteredSharedInformerFactory(client kubernetes.Interface, defaultResync time.Duration, namespace string, tweak internalinterfaces.TweakListOptionsFunc) SharedInformerFactory {
-	return NewSharedInformerFactoryWithOptions(client, defaultResync, WithNamespace(namespace), WithTweakListOptions(tweak))
+func NewFilteredSharedInformerFactory(client kubernetes.Interface, defaultResync time.Duration,
+	namespace string, tweak internalinterfaces.TweakListOptionsFunc) SharedInformerFactory {
+	return NewSharedInformerFactoryWithOptions(client, defaultResync, WithNamespace(namespace),
+		WithTweakListOptions(tweak))
 }
 
 // NewSharedInformerFactoryWithOptions returns a factory with chosen options.
-func NewSharedInformerFactoryWithOptions(client kubernetes.Interface, defaultResync time.Duration, options ...SharedInformerOption) SharedInformerFactory {
+func NewSharedInformerFactoryWithOptions(client kubernetes.Interface, defaultResync time.Duration,
+	options ...SharedInformerOption) SharedInformerFactory {
 	return &factory{client: client, defaultResync: defaultResync, config: configured(options)}
 }
 
@@ -108,10 +112,13 @@ func NewSharedInformerFactoryWithOptions(client kubernetes.Interface, defaultRes
 // obj's type, for InformerFor of client-go's factory. That factory's resync period and
 // transform reach the informer. Its namespace and list options do not, so they are given
 // here. The error says that the clientset cannot list and watch the type.
-func NewInformerFunc(obj runtime.Object, options ...SharedInformerOption) (internalinterfaces.NewInformerFunc, error) {
+func NewInformerFunc(obj runtime.Object,
+	options ...SharedInformerOption) (internalinterfaces.NewInformerFunc, error) {
 	r, ok := resources().byType[reflect.TypeOf(obj)]
 	if !ok {
-		return nil, fmt.Errorf("client-go's clientset does not list and watch %T: give an object of a type of k8s.io/api, by its pointer, such as &corev1.Pod{}", obj)
+		return nil, fmt.Errorf(
+			"client-go's clientset does not list and watch %T: give an object of a type of k8s.io/api, "+
+				"by its pointer, such as &corev1.Pod{}", obj)
 	}
 	c := configured(options)
 	return func(client kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
@@ -120,7 +127,8 @@ func NewInformerFunc(obj runtime.Object, options ...SharedInformerOption) (inter
 }
 
 // newInformer makes the informer of a resource.
-func (c *config) newInformer(client kubernetes.Interface, r *resource, resync time.Duration) cache.SharedIndexInformer {
+func (c *config) newInformer(client kubernetes.Interface, r *resource,
+	resync time.Duration) cache.SharedIndexInformer {
 	options := c.informer
 	options.ResyncPeriod = resync
 	options.Indexers = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
@@ -128,7 +136,8 @@ func (c *config) newInformer(client kubernetes.Interface, r *resource, resync ti
 	if c.name != nil {
 		options.Identifier = c.name.WithResource(r.gvr)
 	}
-	i := informer.New(informer.NewListWatch(client, resourceClient{r, client, c.namespace}, c.tweak), r.newObject(), options)
+	i := informer.New(informer.NewListWatch(client, resourceClient{r, client, c.namespace}, c.tweak),
+		r.newObject(), options)
 	if c.transform != nil {
 		// It cannot fail: the informer has not been started.
 		_ = i.SetTransform(c.transform)
@@ -163,7 +172,8 @@ func (f *factory) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncRes
 
 // InformerFor returns the informer of obj's type. If there is none yet, newFunc makes it,
 // and the factory uses it as it is.
-func (f *factory) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
+func (f *factory) InformerFor(obj runtime.Object,
+	newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	t := reflect.TypeOf(obj)
 	return f.shared.InformerFor(t, func() cache.SharedIndexInformer {
 		i := newFunc(f.client, f.resyncOf(t))
@@ -185,7 +195,9 @@ func (f *factory) resyncOf(t reflect.Type) time.Duration {
 func (f *factory) ForResource(gvr schema.GroupVersionResource) (GenericInformer, error) {
 	r, ok := resources().byName[gvr]
 	if !ok {
-		return nil, fmt.Errorf("no informer for %v: it is no resource that client-go's clientset lists and watches; for others use a dynamic client and package dynamicinformer", gvr)
+		return nil, fmt.Errorf(
+			"no informer for %v: it is no resource that client-go's clientset lists and watches; for "+
+				"others use a dynamic client and package dynamicinformer", gvr)
 	}
 	return byresource.Generic(f.informerOf(r), gvr), nil
 }

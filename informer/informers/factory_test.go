@@ -33,7 +33,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func pod(namespace, name string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: "1"}}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: "1"}}
 }
 
 // beneath returns the informer under client-go's typed wrapper, client-go's too, which informer.Of
@@ -59,7 +60,8 @@ func isOurs(i cache.SharedIndexInformer) bool {
 
 // TestAFactoryWithoutAClient: tests of programs make one, and fill the store by hand.
 func TestAFactoryWithoutAClient(t *testing.T) {
-	for whose, newFactory := range map[string]func(kubernetes.Interface, time.Duration) clientgo.SharedInformerFactory{
+	for whose, newFactory := range map[string]func(kubernetes.Interface,
+		time.Duration) clientgo.SharedInformerFactory{
 		"ours": informers.NewSharedInformerFactory, "client-go": clientgo.NewSharedInformerFactory,
 	} {
 		pods := newFactory(nil, 0).Core().V1().Pods()
@@ -74,11 +76,13 @@ func TestAFactoryWithoutAClient(t *testing.T) {
 
 // kindsOf calls visit with every generated informer of a factory, such as that of
 // Core().V1().Pods().
-func kindsOf(f clientgo.SharedInformerFactory, visit func(path string, i cache.SharedIndexInformer, lister bool)) {
+func kindsOf(f clientgo.SharedInformerFactory,
+	visit func(path string, i cache.SharedIndexInformer, lister bool)) {
 	factory := reflect.TypeFor[clientgo.SharedInformerFactory]()
 	for g := range factory.NumMethod() {
 		group := reflect.ValueOf(f).MethodByName(factory.Method(g).Name)
-		if group.Type().NumIn() != 0 || group.Type().NumOut() != 1 || group.Type().Out(0).Kind() != reflect.Interface {
+		if group.Type().NumIn() != 0 || group.Type().NumOut() != 1 ||
+			group.Type().Out(0).Kind() != reflect.Interface {
 			continue
 		}
 		versions := group.Call(nil)[0].Elem()
@@ -86,7 +90,8 @@ func kindsOf(f clientgo.SharedInformerFactory, visit func(path string, i cache.S
 			kinds := versions.Method(v).Call(nil)[0].Elem()
 			for k := range kinds.NumMethod() {
 				kind := kinds.Method(k).Call(nil)[0].Elem()
-				path := factory.Method(g).Name + "." + versions.Type().Method(v).Name + "." + kinds.Type().Method(k).Name
+				path := factory.Method(g).Name + "." + versions.Type().Method(v).Name + "." +
+					kinds.Type().Method(k).Name
 				visit(path, kind.MethodByName("Informer").Call(nil)[0].Interface().(cache.SharedIndexInformer),
 					!kind.MethodByName("Lister").Call(nil)[0].IsNil())
 			}
@@ -130,7 +135,8 @@ func TestEveryTypeIsOurs(t *testing.T) {
 	if known != n {
 		t.Errorf("%d resources by name, %d by type", known, n)
 	}
-	_, err := factory.ForResource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"})
+	_, err := factory.ForResource(
+		schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"})
 	if err == nil || !strings.Contains(err.Error(), "dynamic") {
 		t.Errorf("an unknown resource: %v", err)
 	}
@@ -147,7 +153,8 @@ func recorder(client *fake.Clientset) func() []string {
 			case clienttesting.WatchActionImpl:
 				options = a.ListOptions
 			}
-			out = append(out, fmt.Sprintf("%s %s %q %q", a.GetVerb(), a.GetResource().Resource, a.GetNamespace(), options.LabelSelector))
+			out = append(out, fmt.Sprintf("%s %s %q %q", a.GetVerb(), a.GetResource().Resource,
+				a.GetNamespace(), options.LabelSelector))
 		}
 		return out
 	}
@@ -174,7 +181,8 @@ func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
 	} {
 		t.Run(whose, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := fake.NewClientset(pod("a", "1"), pod("b", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+				client := fake.NewClientset(pod("a", "1"), pod("b", "1"),
+					&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
 				program(t, client, newFactory(client))
 			})
 		})
@@ -230,7 +238,8 @@ func program(t *testing.T, client *fake.Clientset, factory clientgo.SharedInform
 	if err != nil || beneath(generic.Informer()) != beneath(pods.Informer()) {
 		t.Errorf("the informer by name is another: %v", err)
 	}
-	if obj, err := generic.Lister().ByNamespace("a").Get("1"); err != nil || obj.(*corev1.Pod).Name != "1" {
+	if obj, err := generic.Lister().ByNamespace("a").Get("1"); err != nil ||
+		obj.(*corev1.Pod).Name != "1" {
 		t.Errorf("by name: %v, %v", obj, err)
 	}
 	got := asked()
@@ -273,20 +282,26 @@ func TestFactoryOptionsReachTheInformers(t *testing.T) {
 			informers.WithCustomResyncConfig(map[metav1.Object]time.Duration{&corev1.Pod{}: time.Minute}),
 			informers.WithInformerOptions(informer.Options{
 				NewStore: func(i contract.Indexers) contract.Store { stores++; return mutexmap.New(i) },
-				Indexers: cache.Indexers{"name": func(obj any) ([]string, error) { return []string{obj.(metav1.Object).GetName()}, nil }},
+				Indexers: cache.Indexers{"name": func(obj any) ([]string, error) {
+					return []string{obj.(metav1.Object).GetName()}, nil
+				}},
 			}))
 		pods := factory.Core().V1().Pods().Informer()
 		updates := 0
-		if _, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) { updates++ }}); err != nil {
+		if _, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) {
+			updates++
+		}}); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		factory.StartWithContext(ctx)
 		factory.WaitForCacheSync(ctx.Done())
-		if keys, err := pods.GetIndexer().IndexKeys("name", "1"); err != nil || len(keys) != 1 || stores != 1 {
+		if keys, err := pods.GetIndexer().IndexKeys("name", "1"); err != nil || len(keys) != 1 ||
+			stores != 1 {
 			t.Errorf("%d stores; index %v, %v", stores, keys, err)
 		}
-		if list, err := factory.Core().V1().Pods().Lister().Pods("a").List(labels.Everything()); err != nil || len(list) != 1 {
+		if list, err := factory.Core().V1().Pods().Lister().Pods("a").List(
+			labels.Everything()); err != nil || len(list) != 1 {
 			t.Errorf("the namespace index is gone: %v, %v", list, err)
 		}
 		time.Sleep(150 * time.Second)
@@ -316,13 +331,15 @@ func TestClientGosFactoryOverOurInformer(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		factory.StartWithContext(ctx)
 		factory.WaitForCacheSync(ctx.Done())
-		if list, err := pods.Lister().List(labels.Everything()); err != nil || len(list) != 1 || list[0].Namespace != "b" {
+		if list, err := pods.Lister().List(labels.Everything()); err != nil || len(list) != 1 ||
+			list[0].Namespace != "b" {
 			t.Errorf("pods: %v, %v", list, err)
 		}
 		cancel()
 		factory.Shutdown()
 	})
-	if _, err := informers.NewInformerFunc(&metav1.Status{}); err == nil || !strings.Contains(err.Error(), "*v1.Status") {
+	if _, err := informers.NewInformerFunc(&metav1.Status{}); err == nil ||
+		!strings.Contains(err.Error(), "*v1.Status") {
 		t.Errorf("a type without a client: %v", err)
 	}
 }
@@ -335,10 +352,14 @@ func TestInformerForTakesAnyInformer(t *testing.T) {
 			t.Fatal(err)
 		}
 		client := fake.NewClientset(pod("a", "1"))
-		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerName(name), informers.WithTransform(transform))
+		factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
+			informers.WithInformerName(name), informers.WithTransform(transform))
 		theirs := clientgo.NewSharedInformerFactory(client, 0)
 		given := theirs.Core().V1().Pods().Informer()
-		got := factory.InformerFor(&corev1.Pod{}, func(_ kubernetes.Interface, _ time.Duration) cache.SharedIndexInformer { return given })
+		got := factory.InformerFor(&corev1.Pod{},
+			func(_ kubernetes.Interface, _ time.Duration) cache.SharedIndexInformer {
+				return given
+			})
 		if got != given || beneath(factory.Core().V1().Pods().Informer()) != beneath(given) {
 			t.Error("the factory has another informer than it was told")
 		}
@@ -347,7 +368,8 @@ func TestInformerForTakesAnyInformer(t *testing.T) {
 		if synced := factory.WaitForCacheSync(ctx.Done()); !synced[reflect.TypeFor[*corev1.Pod]()] {
 			t.Errorf("synced: %v", synced)
 		}
-		if p, err := factory.Core().V1().Pods().Lister().Pods("a").Get("1"); err != nil || p.Annotations["seen"] != "yes" {
+		if p, err := factory.Core().V1().Pods().Lister().Pods("a").Get("1"); err != nil ||
+			p.Annotations["seen"] != "yes" {
 			t.Errorf("the factory's transform: %v, %v", p, err)
 		}
 		cancel()
@@ -369,18 +391,22 @@ func TestAForbiddenResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
 		forbidden := apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("not you"))
-		client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, forbidden })
+		client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, forbidden
+		})
 		var heard error
-		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerOptions(informer.Options{
-			WatchErrorHandler: func(_ context.Context, _ *cache.Reflector, err error) { heard = err },
-		}))
+		factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
+			informers.WithInformerOptions(informer.Options{
+				WatchErrorHandler: func(_ context.Context, _ *cache.Reflector, err error) { heard = err },
+			}))
 		factory.Core().V1().Pods().Informer()
 		factory.Core().V1().Nodes().Informer()
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, errors.New("too long"))
 		defer cancel()
 		factory.StartWithContext(ctx)
 		err := factory.WaitForCacheSyncWithContext(ctx).AsError()
-		if err == nil || !strings.Contains(err.Error(), "*v1.Pod: too long") || strings.Contains(err.Error(), "Node") {
+		if err == nil || !strings.Contains(err.Error(), "*v1.Pod: too long") ||
+			strings.Contains(err.Error(), "Node") {
 			t.Errorf("got %v", err)
 		}
 		factory.Shutdown()

@@ -34,7 +34,8 @@ import (
 // for a type that the clientset's table lacks; there is none.
 type generated struct{ *factory }
 
-func (g generated) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
+func (g generated) InformerFor(obj runtime.Object,
+	newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	if r, ok := resources().byType[reflect.TypeOf(obj)]; ok {
 		return g.informerOf(r)
 	}
@@ -42,7 +43,8 @@ func (g generated) InformerFor(obj runtime.Object, newFunc internalinterfaces.Ne
 }
 
 // group makes client-go's generated access to a group of types, over this package's factory.
-func group[I any](f *factory, newGroup func(internalinterfaces.SharedInformerFactory, string, internalinterfaces.TweakListOptionsFunc) I) I {
+func group[I any](f *factory, newGroup func(internalinterfaces.SharedInformerFactory, string,
+	internalinterfaces.TweakListOptionsFunc) I) I {
 	return newGroup(generated{f}, f.namespace, f.tweak)
 }
 

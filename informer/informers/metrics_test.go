@@ -21,16 +21,22 @@ import (
 // TestInformerName: informers publish under the name of their factory and their resource,
 // in a factory of ours and of client-go's, until it is shut down.
 func TestInformerName(t *testing.T) {
-	for whose, newFactory := range map[string]func(*testing.T, *cache.InformerName, cache.InformerMetricsProvider) informers.SharedInformerFactory{
-		"ours": func(_ *testing.T, name *cache.InformerName, p cache.InformerMetricsProvider) informers.SharedInformerFactory {
+	for whose, newFactory := range map[string]func(*testing.T, *cache.InformerName,
+		cache.InformerMetricsProvider) informers.SharedInformerFactory{
+		"ours": func(_ *testing.T, name *cache.InformerName,
+			p cache.InformerMetricsProvider) informers.SharedInformerFactory {
 			return informers.NewSharedInformerFactoryWithOptions(fake.NewClientset(pod("a", "1")), 0,
-				informers.WithInformerName(name), informers.WithInformerOptions(informer.Options{InformerMetricsProvider: p}))
+				informers.WithInformerName(name),
+				informers.WithInformerOptions(informer.Options{InformerMetricsProvider: p}))
 		},
-		"client-go's": func(t *testing.T, name *cache.InformerName, p cache.InformerMetricsProvider) informers.SharedInformerFactory {
-			factory := clientgo.NewSharedInformerFactoryWithOptions(fake.NewClientset(pod("a", "1")), 0, clientgo.WithInformerName(name))
+		"client-go's": func(t *testing.T, name *cache.InformerName,
+			p cache.InformerMetricsProvider) informers.SharedInformerFactory {
+			factory := clientgo.NewSharedInformerFactoryWithOptions(fake.NewClientset(pod("a", "1")), 0,
+				clientgo.WithInformerName(name))
 			// The name as client-go's generated code gets it, with our provider.
 			of := []informers.SharedInformerOption{
-				informers.WithInformerName(factory.InformerName()), informers.WithInformerOptions(informer.Options{InformerMetricsProvider: p}),
+				informers.WithInformerName(factory.InformerName()),
+				informers.WithInformerOptions(informer.Options{InformerMetricsProvider: p}),
 			}
 			newPods, err := informers.NewInformerFunc(&corev1.Pod{}, of...)
 			if err != nil {
@@ -54,14 +60,17 @@ func TestInformerName(t *testing.T) {
 				p := &provider{set: map[string]bool{}}
 				factory := newFactory(t, name, p)
 				pods := factory.Core().V1().Pods().Informer()
-				if nodes, err := factory.ForResource(corev1.SchemeGroupVersion.WithResource("nodes")); err != nil || !isOurs(nodes.Informer()) || !isOurs(pods) {
+				if nodes, err := factory.ForResource(
+					corev1.SchemeGroupVersion.WithResource("nodes")); err != nil || !isOurs(nodes.Informer()) ||
+					!isOurs(pods) {
 					t.Fatalf("not our informers, or %v", err)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				factory.StartWithContext(ctx)
 				factory.WaitForCacheSync(ctx.Done())
 				synctest.Wait()
-				want := "factory nodes latency, factory nodes queued, factory nodes version, factory pods latency, factory pods queued, factory pods version"
+				want := "factory nodes latency, factory nodes queued, factory nodes version, factory pods " +
+					"latency, factory pods queued, factory pods version"
 				if got := p.names(); got != want {
 					t.Errorf("published: %s\nwant:      %s", got, want)
 				}
@@ -97,11 +106,13 @@ func (p *provider) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.G
 	return p.metric(id, "queued")
 }
 
-func (p *provider) NewProcessingLatencyMetric(id cache.InformerNameAndResource) cache.HistogramMetric {
+func (p *provider) NewProcessingLatencyMetric(
+	id cache.InformerNameAndResource) cache.HistogramMetric {
 	return p.metric(id, "latency")
 }
 
-func (p *provider) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+func (p *provider) NewStoreResourceVersionMetric(
+	id cache.InformerNameAndResource) cache.GaugeMetric {
 	return p.metric(id, "version")
 }
 

@@ -32,10 +32,15 @@ var errOut = errors.New("out of order")
 // goroutine runs it.
 func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 	failing := func(f *clienttesting.Fake) {
-		f.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errOut })
-		f.PrependWatchReactor("*", func(clienttesting.Action) (bool, watch.Interface, error) { return true, nil, errOut })
+		f.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, errOut
+		})
+		f.PrependWatchReactor("*", func(clienttesting.Action) (bool, watch.Interface, error) {
+			return true, nil, errOut
+		})
 	}
-	for name, setUp := range map[string]func() (i cache.SharedIndexInformer, start func(context.Context), stop func()){
+	for name, setUp := range map[string]func() (i cache.SharedIndexInformer,
+		start func(context.Context), stop func()){
 		"a typed factory": func() (cache.SharedIndexInformer, func(context.Context), func()) {
 			client := fake.NewClientset()
 			failing(&client.Fake)
@@ -43,7 +48,8 @@ func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 			i := f.Core().V1().Pods().Informer()
 			return i, f.StartWithContext, f.Shutdown
 		},
-		"a typed factory, by resource": func() (cache.SharedIndexInformer, func(context.Context), func()) {
+		"a typed factory, by resource": func() (cache.SharedIndexInformer, func(context.Context),
+			func()) {
 			client := fake.NewClientset()
 			failing(&client.Fake)
 			f := informers.NewSharedInformerFactory(client, 0)
@@ -66,7 +72,8 @@ func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 		},
 		"a dynamic factory": func() (cache.SharedIndexInformer, func(context.Context), func()) {
 			things := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}
-			client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{things: "ThingList"})
+			client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+				map[schema.GroupVersionResource]string{things: "ThingList"})
 			failing(&client.Fake)
 			f := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 			i := f.ForResource(things).Informer()
@@ -76,13 +83,18 @@ func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 			client := metadatafake.NewSimpleMetadataClient(metadatafake.NewTestScheme())
 			failing(&client.Fake)
 			f := metadatainformer.NewSharedInformerFactory(client, 0)
-			i := f.ForResource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}).Informer()
+			i := f.ForResource(
+				schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}).Informer()
 			return i, func(ctx context.Context) { f.Start(ctx.Done()) }, f.Shutdown
 		},
 		"no factory": func() (cache.SharedIndexInformer, func(context.Context), func()) {
 			lw := &cache.ListWatch{
-				ListWithContextFunc:  func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, errOut },
-				WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errOut },
+				ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+					return nil, errOut
+				},
+				WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+					return nil, errOut
+				},
 			}
 			i := informer.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, nil)
 			return i, func(ctx context.Context) { go i.RunWithContext(ctx) }, func() {}
@@ -92,7 +104,9 @@ func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i, start, stop := setUp()
 				var named string
-				err := i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, _ error) { named = r.Name() })
+				err := i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, _ error) {
+					named = r.Name()
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -100,7 +114,8 @@ func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 				start(ctx)
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if !strings.HasPrefix(named, "github.com/informerbench/informerbench/informer/informers_test/names_test.go:") {
+				if !strings.HasPrefix(named,
+					"github.com/informerbench/informerbench/informer/informers_test/names_test.go:") {
 					t.Errorf("the Reflector is named %q, want the line here that made the informer", named)
 				}
 				cancel()

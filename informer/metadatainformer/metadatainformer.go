@@ -33,7 +33,8 @@ type (
 type Config struct {
 	Namespace        string               // empty: all
 	TweakListOptions TweakListOptionsFunc // may change the options of each list and watch
-	Informer         informer.Options     // for each informer; Indexers come on top of the namespace index
+	// for each informer; Indexers come on top of the namespace index
+	Informer informer.Options
 	// InformerName makes every informer publish its metrics, under this name and its
 	// resource: see informer.Options.Identifier. The factory releases it at Shutdown.
 	// Client-go's metadata factories have no names. Nil: no metrics.
@@ -49,19 +50,22 @@ func WithTransform(transform cache.TransformFunc) SharedInformerOption {
 }
 
 // NewSharedInformerFactory returns a factory for all namespaces.
-func NewSharedInformerFactory(client metadata.Interface, defaultResync time.Duration) SharedInformerFactory {
+func NewSharedInformerFactory(client metadata.Interface,
+	defaultResync time.Duration) SharedInformerFactory {
 	return New(client, defaultResync, Config{})
 }
 
 // NewFilteredSharedInformerFactory returns a factory for one namespace, or all, whose lists and
 // watches tweakListOptions may change.
-func NewFilteredSharedInformerFactory(client metadata.Interface, defaultResync time.Duration, namespace string, tweakListOptions TweakListOptionsFunc) SharedInformerFactory {
+func NewFilteredSharedInformerFactory(client metadata.Interface, defaultResync time.Duration,
+	namespace string, tweakListOptions TweakListOptionsFunc) SharedInformerFactory {
 	return New(client, defaultResync, Config{Namespace: namespace, TweakListOptions: tweakListOptions})
 }
 
 // NewSharedInformerFactoryWithOptions returns a factory for all namespaces. client-go has one
 // option, WithTransform. Use New for anything else.
-func NewSharedInformerFactoryWithOptions(client metadata.Interface, defaultResync time.Duration, options ...SharedInformerOption) SharedInformerFactory {
+func NewSharedInformerFactoryWithOptions(client metadata.Interface, defaultResync time.Duration,
+	options ...SharedInformerOption) SharedInformerFactory {
 	var config Config
 	for _, option := range options {
 		option(&config)
@@ -70,19 +74,26 @@ func NewSharedInformerFactoryWithOptions(client metadata.Interface, defaultResyn
 }
 
 // NewFilteredMetadataInformer returns an informer that belongs to no factory.
-func NewFilteredMetadataInformer(client metadata.Interface, gvr schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
-	return sourceOf(client).NewInformer(gvr, namespace, tweakListOptions, informer.Options{ResyncPeriod: resyncPeriod, Indexers: indexers})
+func NewFilteredMetadataInformer(client metadata.Interface, gvr schema.GroupVersionResource,
+	namespace string, resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
+	return sourceOf(client).NewInformer(gvr, namespace, tweakListOptions,
+		informer.Options{ResyncPeriod: resyncPeriod, Indexers: indexers})
 }
 
 // New returns a factory with chosen options, such as another store.
-func New(client metadata.Interface, defaultResync time.Duration, config Config) SharedInformerFactory {
+func New(client metadata.Interface, defaultResync time.Duration,
+	config Config) SharedInformerFactory {
 	return sourceOf(client).NewFactory(defaultResync, byresource.Config{
-		Namespace: config.Namespace, Tweak: config.TweakListOptions, Informer: config.Informer, InformerName: config.InformerName,
+		Namespace: config.Namespace, Tweak: config.TweakListOptions, Informer: config.Informer,
+		InformerName: config.InformerName,
 	})
 }
 
 func sourceOf(client metadata.Interface) byresource.Source {
-	return byresource.NewSource(client, &metav1.PartialObjectMetadata{}, func(gvr schema.GroupVersionResource, namespace string) informer.ResourceClient[*metav1.PartialObjectMetadataList] {
-		return client.Resource(gvr).Namespace(namespace)
-	})
+	return byresource.NewSource(client, &metav1.PartialObjectMetadata{},
+		func(gvr schema.GroupVersionResource,
+			namespace string) informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+			return client.Resource(gvr).Namespace(namespace)
+		})
 }

@@ -45,8 +45,10 @@ func newClient(t *testing.T, objects ...runtime.Object) *fake.FakeMetadataClient
 
 // A program written for client-go's factory, run on ours and on client-go's.
 func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
-	for whose, newFactory := range map[string]func(metadata.Interface, time.Duration, string, clientgo.TweakListOptionsFunc) clientgo.SharedInformerFactory{
-		"ours": metadatainformer.NewFilteredSharedInformerFactory, "client-go": clientgo.NewFilteredSharedInformerFactory,
+	for whose, newFactory := range map[string]func(metadata.Interface, time.Duration, string,
+		clientgo.TweakListOptionsFunc) clientgo.SharedInformerFactory{
+		"ours":      metadatainformer.NewFilteredSharedInformerFactory,
+		"client-go": clientgo.NewFilteredSharedInformerFactory,
 	} {
 		t.Run(whose, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -59,9 +61,15 @@ func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
 				}
 				var told []string
 				_, err := i.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-					AddFunc:    func(obj any) { told = append(told, "add "+obj.(*metav1.PartialObjectMetadata).Name) },
-					UpdateFunc: func(_, obj any) { told = append(told, "update "+obj.(*metav1.PartialObjectMetadata).ResourceVersion) },
-					DeleteFunc: func(obj any) { told = append(told, "delete "+obj.(*metav1.PartialObjectMetadata).Name) },
+					AddFunc: func(obj any) {
+						told = append(told, "add "+obj.(*metav1.PartialObjectMetadata).Name)
+					},
+					UpdateFunc: func(_, obj any) {
+						told = append(told, "update "+obj.(*metav1.PartialObjectMetadata).ResourceVersion)
+					},
+					DeleteFunc: func(obj any) {
+						told = append(told, "delete "+obj.(*metav1.PartialObjectMetadata).Name)
+					},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -72,7 +80,8 @@ func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
 					t.Errorf("synced: %v", synced)
 				}
 				synctest.Wait()
-				if obj, err := i.Lister().ByNamespace("a").Get("1"); err != nil || obj.(*metav1.PartialObjectMetadata).Name != "1" {
+				if obj, err := i.Lister().ByNamespace("a").Get("1"); err != nil ||
+					obj.(*metav1.PartialObjectMetadata).Name != "1" {
 					t.Errorf("a thing: %v, %v", obj, err)
 				}
 				changes := client.Resource(things).Namespace("a").(fake.MetadataClient)
@@ -89,7 +98,8 @@ func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
 				if want := []string{"add 1", "add 2", "update 3", "delete 2"}; !slices.Equal(told, want) {
 					t.Errorf("told %q, want %q", told, want)
 				}
-				if list, err := i.Lister().List(labels.Everything()); err != nil || len(list) != 1 || tweaked == 0 {
+				if list, err := i.Lister().List(labels.Everything()); err != nil || len(list) != 1 ||
+					tweaked == 0 {
 					t.Errorf("listed %v, %v; tweaked %d times", list, err, tweaked)
 				}
 				cancel()
@@ -110,11 +120,13 @@ func TestOptionsReachTheInformer(t *testing.T) {
 			return m, nil
 		}
 		for _, factory := range []clientgo.SharedInformerFactory{
-			metadatainformer.New(newClient(t, thing("a", "1", "1")), 0, metadatainformer.Config{Informer: informer.Options{
-				NewStore:  func(i contract.Indexers) contract.Store { stores++; return mutexmap.New(i) },
-				Transform: trim,
-			}}),
-			metadatainformer.NewSharedInformerFactoryWithOptions(newClient(t, thing("a", "1", "1")), 0, metadatainformer.WithTransform(trim)),
+			metadatainformer.New(newClient(t, thing("a", "1", "1")), 0,
+				metadatainformer.Config{Informer: informer.Options{
+					NewStore:  func(i contract.Indexers) contract.Store { stores++; return mutexmap.New(i) },
+					Transform: trim,
+				}}),
+			metadatainformer.NewSharedInformerFactoryWithOptions(newClient(t, thing("a", "1", "1")), 0,
+				metadatainformer.WithTransform(trim)),
 		} {
 			i := factory.ForResource(things)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -135,12 +147,14 @@ func TestOptionsReachTheInformer(t *testing.T) {
 
 func TestOneWithoutAFactory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		i := metadatainformer.NewFilteredMetadataInformer(newClient(t, thing("a", "1", "1")), things, "a", 0, cache.Indexers{}, nil)
+		i := metadatainformer.NewFilteredMetadataInformer(newClient(t, thing("a", "1", "1")), things, "a",
+			0, cache.Indexers{}, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { i.Informer().RunWithContext(ctx); close(ended) }()
 		synctest.Wait()
-		if list, err := i.Lister().ByNamespace("a").List(labels.Everything()); err != nil || len(list) != 1 {
+		if list, err := i.Lister().ByNamespace("a").List(labels.Everything()); err != nil ||
+			len(list) != 1 {
 			t.Errorf("without the namespace index: %v, %v", list, err)
 		}
 		cancel()

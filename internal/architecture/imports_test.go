@@ -24,7 +24,8 @@ type layer struct {
 // and of its own layer only where the layer says so.
 var layers = []layer{
 	{[]string{
-		"internal/callsite", "internal/clusterjob", "internal/explore", "internal/inturns", "internal/loopback",
+		"internal/callsite", "internal/clusterjob", "internal/explore", "internal/inturns",
+		"internal/loopback",
 		"internal/segqueue", "internal/spin", "internal/testscript",
 	}, false},
 	{[]string{"contract"}, false},
@@ -56,19 +57,22 @@ var layers = []layer{
 // importable are the rooms that programs import. They compile nothing beyond what client-go
 // brings; ctrlqueue and priorityqueue bring controller-runtime too.
 var (
-	importable  = []string{"contract", "impl/...", "queue/...", "informer/...", "dropin/cache", "dropin/workqueue"}
+	importable = []string{"contract", "impl/...", "queue/...", "informer/...", "dropin/cache",
+		"dropin/workqueue"}
 	withRuntime = []string{"dropin/ctrlqueue", "dropin/priorityqueue"}
 )
 
 // clientGoRoots are what client-go consists of and brings with it.
-var clientGoRoots = []string{"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/utils/", "k8s.io/klog/", "golang.org/x/time/"}
+var clientGoRoots = []string{"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/utils/",
+	"k8s.io/klog/", "golang.org/x/time/"}
 
 // implementations are what conformance suites must not know.
 var implementations = []string{"impl/...", "peers/...", "queue/...", "informer/...", "dropin/..."}
 
 func load(t *testing.T) map[string]*packages.Package {
 	t.Helper()
-	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps, Dir: "../.."}, module+"/...")
+	pkgs, err := packages.Load(
+		&packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps, Dir: "../.."}, module+"/...")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +117,9 @@ func allowed(path string, own int, imported string) error {
 	case path == "report" && !strings.HasPrefix(imported, "measure/"):
 		return fmt.Errorf("%s imports %s: it knows files only", path, imported)
 	case strings.HasPrefix(path, "conformance/") && matchesAny(implementations, imported):
-		return fmt.Errorf("%s imports %s: a suite takes constructors as arguments and knows no implementation", path, imported)
+		return fmt.Errorf(
+			"%s imports %s: a suite takes constructors as arguments and knows no implementation", path,
+			imported)
 	}
 	return nil
 }
@@ -153,7 +159,8 @@ func TestProgramsCompileWhatClientGoBrings(t *testing.T) {
 			own := path == module || strings.HasPrefix(path, module+"/")
 			standard := !strings.Contains(strings.Split(path, "/")[0], ".")
 			if !own && !standard && !brought[path] {
-				t.Errorf("a program that imports %v compiles %s, which client-go does not bring", c.packages, path)
+				t.Errorf("a program that imports %v compiles %s, which client-go does not bring", c.packages,
+					path)
 			}
 		}
 	}

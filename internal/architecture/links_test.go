@@ -42,7 +42,8 @@ func sections(page string) map[string]bool {
 
 func TestSections(t *testing.T) {
 	t.Parallel()
-	got := sections("# One, `two` and [three](a.md)\n```\n# four\n```\n## Again\n## Again\n<a id=\"five\"></a>x_y\n")
+	got := sections("# One, `two` and [three](a.md)\n```\n# four\n```\n## Again\n## Again\n<a " +
+		"id=\"five\"></a>x_y\n")
 	for _, want := range []string{"one-two-and-three", "again", "again-1", "five"} {
 		if !got[want] {
 			t.Errorf("no section %q among %v", want, got)
@@ -73,7 +74,8 @@ func TestDocumentationLinksLeadSomewhere(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(fence.ReplaceAllString(string(text), ""), ""), -1) {
+		for _, m := range link.FindAllStringSubmatch(
+			code.ReplaceAllString(fence.ReplaceAllString(string(text), ""), ""), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}

@@ -53,7 +53,8 @@ var module = strings.TrimSuffix(reflect.TypeFor[here]().PkgPath(), "internal/cal
 // that is made.
 var parts = []string{
 	module + "informer", module + "dropin/cache",
-	"k8s.io/client-go/tools/cache", "k8s.io/client-go/informers", "k8s.io/client-go/dynamic/dynamicinformer", "k8s.io/client-go/metadata/metadatainformer",
+	"k8s.io/client-go/tools/cache", "k8s.io/client-go/informers",
+	"k8s.io/client-go/dynamic/dynamicinformer", "k8s.io/client-go/metadata/metadatainformer",
 	"runtime", "sync", "reflect",
 }
 

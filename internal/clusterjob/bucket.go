@@ -69,7 +69,8 @@ func (s *Spec) remote(dir string) string {
 // rclone is a container that runs a script and ends.
 func (s *Spec) rclone(name, script string, args ...string) corev1.Container {
 	c := corev1.Container{
-		Name: name, Image: cmp.Or(s.Bucket.Image, DefaultRclone), Command: []string{"/bin/sh", "-c", script, name}, Args: args,
+		Name: name, Image: cmp.Or(s.Bucket.Image, DefaultRclone),
+		Command: []string{"/bin/sh", "-c", script, name}, Args: args,
 		Env: []corev1.EnvVar{
 			{Name: "RCLONE_CONFIG", Value: "/dev/null"},
 			{Name: remoteVariable + "TYPE", Value: "s3"},
@@ -78,14 +79,18 @@ func (s *Spec) rclone(name, script string, args ...string) corev1.Container {
 			{Name: "RCLONE_S3_NO_CHECK_BUCKET", Value: "true"},
 		},
 		// Not a whole core: it leaves the cores of the container that measures alone.
-		Resources: guaranteed(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("256Mi")}),
+		Resources: guaranteed(
+			corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"),
+				corev1.ResourceMemory: resource.MustParse("256Mi")}),
 	}
 	if e := s.Bucket.Endpoint; e != "" {
 		c.Env[2].Value = "Other"
 		c.Env = append(c.Env, corev1.EnvVar{Name: remoteVariable + "ENDPOINT", Value: e})
 	}
 	if s.Bucket.Secret != "" {
-		c.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: s.Bucket.Secret}}}}
+		c.EnvFrom = []corev1.EnvFromSource{
+			{SecretRef: &corev1.SecretEnvSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: s.Bucket.Secret}}}}
 	}
 	return secured(c)
 }

@@ -87,7 +87,8 @@ const (
 // retries of a shard, beside those after a disruption such as a drained node.
 const retries = 3
 
-var bucketURL = regexp.MustCompile(`^s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9][A-Za-z0-9!_.*'()/-]*?))?/?$`)
+var bucketURL = regexp.MustCompile(
+	`^s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9][A-Za-z0-9!_.*'()/-]*?))?/?$`)
 
 // leastMemory of a pod keeps a missing unit from making a pod that cannot start.
 var leastMemory = resource.MustParse("64Mi")
@@ -95,17 +96,22 @@ var leastMemory = resource.MustParse("64Mi")
 // Validate names all that is wrong with the Spec, with the allowed values.
 func (s *Spec) Validate() error {
 	var problems []error
-	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	wrong := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf(format, args...))
+	}
 	// The name of a pod's host is that of the Job with the index.
 	longest := s.Name + "-" + strconv.Itoa(s.Shards)
-	if s.Name == "" || len(validation.IsDNS1123Label(longest)) > 0 || len(validation.IsDNS1123Label(s.Name+"-merge")) > 0 {
-		wrong("--name %q: want lower case letters, digits and dashes, at most %d", s.Name, validation.DNS1123LabelMaxLength-6)
+	if s.Name == "" || len(validation.IsDNS1123Label(longest)) > 0 ||
+		len(validation.IsDNS1123Label(s.Name+"-merge")) > 0 {
+		wrong("--name %q: want lower case letters, digits and dashes, at most %d", s.Name,
+			validation.DNS1123LabelMaxLength-6)
 	}
 	if s.Namespace != "" && len(validation.IsDNS1123Label(s.Namespace)) > 0 {
 		wrong("--namespace %q: want lower case letters, digits and dashes", s.Namespace)
 	}
 	if s.Image == "" || strings.ContainsAny(s.Image, " \t\n") {
-		wrong("--image %q: want the reference of an image, such as registry.example/benchrun@sha256:...", s.Image)
+		wrong("--image %q: want the reference of an image, such as registry.example/benchrun@sha256:...",
+			s.Image)
 	}
 	if s.Shards < 1 || s.Shards > mostShards {
 		wrong("--shards %d: want 1 to %d", s.Shards, mostShards)
@@ -135,14 +141,16 @@ func (s *Spec) Validate() error {
 	case s.Bucket.URL != "" && !bucketURL.MatchString(s.Bucket.URL):
 		wrong("--bucket %q: want s3://BUCKET or s3://BUCKET/PREFIX", s.Bucket.URL)
 	}
-	if u, err := url.Parse(s.Bucket.Endpoint); s.Bucket.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+	if u, err := url.Parse(s.Bucket.Endpoint); s.Bucket.Endpoint != "" &&
+		(err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		wrong("--endpoint %q: want a URL such as https://minio.example", s.Bucket.Endpoint)
 	}
 	if s.Bucket.Secret != "" && len(validation.IsDNS1123Subdomain(s.Bucket.Secret)) > 0 {
 		wrong("--bucket-secret %q: want the name of a Secret", s.Bucket.Secret)
 	}
 	if s.Claim != "" && s.Bucket != (Bucket{}) {
-		wrong("--endpoint, --bucket-secret and --rclone-image are for a --bucket, and the results go to --claim %s", s.Claim)
+		wrong("--endpoint, --bucket-secret and --rclone-image are for a --bucket, and the results go "+
+			"to --claim %s", s.Claim)
 	}
 	return errors.Join(problems...)
 }
@@ -160,16 +168,29 @@ func (s *Spec) Jobs() (shards, merge *batchv1.Job) {
 	// A node that is drained costs no retry. Exit code 2 means that another try would end
 	// alike: the input is wrong, or a shard was begun on another kind of machine.
 	spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
-		{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
-		{Action: batchv1.PodFailurePolicyActionFailIndex, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: new(container), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{2}}},
+		{Action: batchv1.PodFailurePolicyActionIgnore,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
+		{Action: batchv1.PodFailurePolicyActionFailIndex,
+			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: new(container),
+				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{2}}},
 	}}
 	pod := &spec.Template.Spec
 	pod.NodeSelector = s.NodeSelector
-	pod.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{awayFromShards()}}}
+	pod.Affinity = &corev1.Affinity{
+		PodAntiAffinity: &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{awayFromShards()}}}
 	out := path.Join(s.shardsDir(), indexRef)
-	args := slices.Concat([]string{"run"}, s.Args, []string{"--shard", fmt.Sprintf("job/%d", s.Shards), "--machine", nodeRef, "--output", out, "--continue"})
-	measure := s.container(args, corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(int64(s.CPUs), resource.DecimalSI), corev1.ResourceMemory: resource.MustParse(s.Memory)})
-	measure.Env = []corev1.EnvVar{{Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
+	args := slices.Concat([]string{"run"}, s.Args,
+		[]string{"--shard", fmt.Sprintf("job/%d", s.Shards), "--machine", nodeRef, "--output", out,
+			"--continue"})
+	measure := s.container(
+		args, corev1.ResourceList{
+			corev1.ResourceCPU:    *resource.NewQuantity(int64(s.CPUs), resource.DecimalSI),
+			corev1.ResourceMemory: resource.MustParse(s.Memory)})
+	measure.Env = []corev1.EnvVar{
+		{Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{
+			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
 	pod.Containers = []corev1.Container{measure}
 	if s.Bucket.URL != "" {
 		// What an evicted pod has stored comes first; the sidecar stores what is measured.
@@ -184,14 +205,20 @@ func (s *Spec) Jobs() (shards, merge *batchv1.Job) {
 	// It outlives its own wait, to say which shards are missing.
 	merge.Spec.ActiveDeadlineSeconds = new(int64((s.Deadline + time.Hour) / time.Second))
 	pod = &merge.Spec.Template.Spec
-	pod.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: awayFromShards()}}}}
+	pod.Affinity = &corev1.Affinity{
+		PodAntiAffinity: &corev1.PodAntiAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
+				{Weight: 100, PodAffinityTerm: awayFromShards()}}}}
 	merged := path.Join(mounted, s.Name, "merged")
 	pod.Containers = []corev1.Container{s.container(
 		[]string{"merge", merged, s.shardsDir(), "--wait", s.Deadline.String()},
-		corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("2Gi")},
+		corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"),
+			corev1.ResourceMemory: resource.MustParse("2Gi")},
 	)}
 	if s.Bucket.URL != "" {
-		pod.InitContainers = []corev1.Container{s.sidecar("fetch", mergeScript, s.remote(s.shardsDir()), s.shardsDir(), merged, s.remote(merged))}
+		pod.InitContainers = []corev1.Container{
+			s.sidecar("fetch", mergeScript, s.remote(s.shardsDir()), s.shardsDir(), merged,
+				s.remote(merged))}
 	}
 	return shards, merge
 }
@@ -202,7 +229,8 @@ func (s *Spec) Write(out io.Writer, comment string) error {
 	for _, m := range []struct {
 		comment string
 		job     *batchv1.Job
-	}{{comment, shards}, {"Waits for the shards and joins them. It may be applied together with the Job above.", merge}} {
+	}{{comment, shards}, {
+		"Waits for the shards and joins them. It may be applied together with the Job above.", merge}} {
 		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(m.job)
 		if err != nil {
 			return err
@@ -212,7 +240,8 @@ func (s *Spec) Write(out io.Writer, comment string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "---\n# %s\n%s", strings.ReplaceAll(m.comment, "\n", "\n# "), text); err != nil {
+		if _, err := fmt.Fprintf(out, "---\n# %s\n%s", strings.ReplaceAll(m.comment, "\n", "\n# "),
+			text); err != nil {
 			return err
 		}
 	}
@@ -229,7 +258,8 @@ func (s *Spec) labels(part string) map[string]string {
 // awayFromShards keeps a pod off the nodes that measure a shard of any run, in any namespace.
 func awayFromShards() corev1.PodAffinityTerm {
 	return corev1.PodAffinityTerm{
-		LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: nameValue, partLabel: shardPart}},
+		LabelSelector: &metav1.LabelSelector{
+			MatchLabels: map[string]string{nameLabel: nameValue, partLabel: shardPart}},
 		NamespaceSelector: &metav1.LabelSelector{},
 		TopologyKey:       corev1.LabelHostname,
 	}
@@ -238,7 +268,8 @@ func awayFromShards() corev1.PodAffinityTerm {
 func (s *Spec) job(name, part string) *batchv1.Job {
 	storage := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
 	if s.Claim != "" {
-		storage = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: s.Claim}}
+		storage = corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: s.Claim}}
 	}
 	return &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
@@ -251,12 +282,14 @@ func (s *Spec) job(name, part string) *batchv1.Job {
 					Annotations: map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
 				},
 				Spec: corev1.PodSpec{
-					RestartPolicy:                 corev1.RestartPolicyNever,
-					TerminationGracePeriodSeconds: new(int64(120)), // to end the fork, write the reports and store them
+					RestartPolicy: corev1.RestartPolicyNever,
+					// to end the fork, write the reports and store them
+					TerminationGracePeriodSeconds: new(int64(120)),
 					AutomountServiceAccountToken:  new(false),
 					EnableServiceLinks:            new(false),
 					SecurityContext: &corev1.PodSecurityContext{
-						RunAsNonRoot: new(true), RunAsUser: new(int64(nobody)), RunAsGroup: new(int64(nobody)), FSGroup: new(int64(nobody)),
+						RunAsNonRoot: new(true), RunAsUser: new(int64(nobody)), RunAsGroup: new(int64(nobody)),
+						FSGroup:        new(int64(nobody)),
 						SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 					},
 					Volumes: []corev1.Volume{{Name: "results", VolumeSource: storage}},
@@ -269,7 +302,8 @@ func (s *Spec) job(name, part string) *batchv1.Job {
 // container runs benchrun. Limits equal to requests make the pod's quality of service
 // guaranteed.
 func (s *Spec) container(args []string, resources corev1.ResourceList) corev1.Container {
-	return secured(corev1.Container{Name: container, Image: s.Image, Args: args, Resources: guaranteed(resources)})
+	return secured(corev1.Container{Name: container, Image: s.Image, Args: args,
+		Resources: guaranteed(resources)})
 }
 
 func guaranteed(r corev1.ResourceList) corev1.ResourceRequirements {
@@ -278,6 +312,8 @@ func guaranteed(r corev1.ResourceList) corev1.ResourceRequirements {
 
 func secured(c corev1.Container) corev1.Container {
 	c.VolumeMounts = []corev1.VolumeMount{{Name: "results", MountPath: mounted}}
-	c.SecurityContext = &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
+	c.SecurityContext = &corev1.SecurityContext{AllowPrivilegeEscalation: new(false),
+		ReadOnlyRootFilesystem: new(true),
+		Capabilities:           &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
 	return c
 }

@@ -16,14 +16,18 @@ import (
 
 func onClaim() Spec {
 	return Spec{
-		Name: "nightly", Namespace: "bench", Image: "registry.example/benchrun@sha256:abc", Shards: 16, CPUs: 4, Memory: "4Gi",
-		Args: []string{"--preset=stores"}, NodeSelector: map[string]string{"node.kubernetes.io/instance-type": "c7i.2xlarge"}, Deadline: 6 * time.Hour, Claim: "results",
+		Name: "nightly", Namespace: "bench", Image: "registry.example/benchrun@sha256:abc", Shards: 16,
+		CPUs: 4, Memory: "4Gi",
+		Args:         []string{"--preset=stores"},
+		NodeSelector: map[string]string{"node.kubernetes.io/instance-type": "c7i.2xlarge"},
+		Deadline:     6 * time.Hour, Claim: "results",
 	}
 }
 
 func inBucket() Spec {
 	s := onClaim()
-	s.Claim, s.Bucket = "", Bucket{URL: "s3://results/some/where", Endpoint: "https://minio.example", Secret: "minio"}
+	s.Claim, s.Bucket = "", Bucket{URL: "s3://results/some/where", Endpoint: "https://minio.example",
+		Secret: "minio"}
 	return s
 }
 
@@ -39,14 +43,16 @@ func decoded(t *testing.T, s Spec) (shards, merge batchv1.Job) {
 		t.Fatal(err)
 	}
 	documents := strings.Split(b.String(), "---\n")
-	if len(documents) != 3 || documents[0] != "" || !strings.HasPrefix(documents[1], "# Two\n# lines.\napiVersion: ") {
+	if len(documents) != 3 || documents[0] != "" ||
+		!strings.HasPrefix(documents[1], "# Two\n# lines.\napiVersion: ") {
 		t.Fatalf("%d documents:\n%s", len(documents), b.String())
 	}
 	for i, into := range []*batchv1.Job{&shards, &merge} {
 		if err := yaml.UnmarshalStrict([]byte(documents[i+1]), into); err != nil {
 			t.Fatal(err)
 		}
-		if into.APIVersion != "batch/v1" || into.Kind != "Job" || strings.Contains(documents[i+1], "status:\n") {
+		if into.APIVersion != "batch/v1" || into.Kind != "Job" ||
+			strings.Contains(documents[i+1], "status:\n") {
 			t.Errorf("%s %s", into.APIVersion, into.Kind)
 		}
 	}
@@ -62,8 +68,10 @@ func TestShardsJob(t *testing.T) {
 			t.Parallel()
 			job, _ := decoded(t, s)
 			spec, pod := job.Spec, job.Spec.Template.Spec
-			if *spec.CompletionMode != batchv1.IndexedCompletion || *spec.Completions != 16 || *spec.Parallelism != 16 || *spec.BackoffLimitPerIndex != retries || spec.BackoffLimit != nil {
-				t.Errorf("mode %s, %d of %d at once, backoff %v, %v", *spec.CompletionMode, *spec.Completions, *spec.Parallelism, spec.BackoffLimitPerIndex, spec.BackoffLimit)
+			if *spec.CompletionMode != batchv1.IndexedCompletion || *spec.Completions != 16 ||
+				*spec.Parallelism != 16 || *spec.BackoffLimitPerIndex != retries || spec.BackoffLimit != nil {
+				t.Errorf("mode %s, %d of %d at once, backoff %v, %v", *spec.CompletionMode, *spec.Completions,
+					*spec.Parallelism, spec.BackoffLimitPerIndex, spec.BackoffLimit)
 			}
 			if pod.RestartPolicy != corev1.RestartPolicyNever { // a limit for each index demands it
 				t.Errorf("restart policy %s", pod.RestartPolicy)
@@ -73,23 +81,29 @@ func TestShardsJob(t *testing.T) {
 				t.Errorf("%s CPUs, want 4 whole ones", cpu)
 			}
 			terms := pod.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-			if len(terms) != 1 || terms[0].TopologyKey != "kubernetes.io/hostname" || terms[0].NamespaceSelector == nil {
+			if len(terms) != 1 || terms[0].TopologyKey != "kubernetes.io/hostname" ||
+				terms[0].NamespaceSelector == nil {
 				t.Fatalf("%+v", terms)
 			}
 			for k, v := range terms[0].LabelSelector.MatchLabels {
 				if job.Spec.Template.Labels[k] != v {
-					t.Errorf("pods keep away from %s=%s and have %v: they do not keep away from each other", k, v, job.Spec.Template.Labels)
+					t.Errorf("pods keep away from %s=%s and have %v: they do not keep away from each other", k, v,
+						job.Spec.Template.Labels)
 				}
 			}
 			if pod.NodeSelector["node.kubernetes.io/instance-type"] != "c7i.2xlarge" {
 				t.Errorf("%v", pod.NodeSelector)
 			}
 			args := strings.Join(pod.Containers[0].Args, " ")
-			if want := "run --preset=stores --shard job/16 --machine $(NODE_NAME) --output /results/nightly/shards/$(JOB_COMPLETION_INDEX) --continue"; args != want {
+			if want := "run --preset=stores --shard job/16 --machine $(NODE_NAME) --output " +
+				"/results/nightly/shards/$(JOB_COMPLETION_INDEX) --continue"; args != want {
 				t.Errorf("args %s\nwant %s", args, want)
 			}
 			rules := spec.PodFailurePolicy.Rules
-			if len(rules) != 2 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore || rules[1].Action != batchv1.PodFailurePolicyActionFailIndex || *rules[1].OnExitCodes.ContainerName != pod.Containers[0].Name || !slices.Equal(rules[1].OnExitCodes.Values, []int32{2}) {
+			if len(rules) != 2 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore ||
+				rules[1].Action != batchv1.PodFailurePolicyActionFailIndex ||
+				*rules[1].OnExitCodes.ContainerName != pod.Containers[0].Name ||
+				!slices.Equal(rules[1].OnExitCodes.Values, []int32{2}) {
 				t.Errorf("%+v", rules)
 			}
 		})
@@ -123,19 +137,25 @@ func TestMergeJob(t *testing.T) {
 			t.Parallel()
 			shards, merge := decoded(t, s)
 			pod := merge.Spec.Template.Spec
-			if merge.Name != "nightly-merge" || merge.Namespace != "bench" || *merge.Spec.ActiveDeadlineSeconds <= *shards.Spec.ActiveDeadlineSeconds {
+			if merge.Name != "nightly-merge" || merge.Namespace != "bench" ||
+				*merge.Spec.ActiveDeadlineSeconds <= *shards.Spec.ActiveDeadlineSeconds {
 				t.Errorf("%s in %s, %d s", merge.Name, merge.Namespace, *merge.Spec.ActiveDeadlineSeconds)
 			}
-			if got, want := strings.Join(pod.Containers[0].Args, " "), "merge /results/nightly/merged /results/nightly/shards --wait 6h0m0s"; got != want {
+			if got, want := strings.Join(pod.Containers[0].Args, " "),
+				"merge /results/nightly/merged /results/nightly/shards --wait 6h0m0s"; got != want {
 				t.Errorf("args %s\nwant %s", got, want)
 			}
 			// Required, it could take the last free node from a shard that is tried again.
-			if a := pod.Affinity.PodAntiAffinity; len(a.PreferredDuringSchedulingIgnoredDuringExecution) != 1 || len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 0 {
+			if a := pod.Affinity.PodAntiAffinity; len(
+				a.PreferredDuringSchedulingIgnoredDuringExecution) != 1 ||
+				len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 0 {
 				t.Errorf("%+v", a)
 			}
-			volumes := [2]corev1.VolumeSource{shards.Spec.Template.Spec.Volumes[0].VolumeSource, pod.Volumes[0].VolumeSource}
+			volumes := [2]corev1.VolumeSource{shards.Spec.Template.Spec.Volumes[0].VolumeSource,
+				pod.Volumes[0].VolumeSource}
 			for _, v := range volumes {
-				if inClaim := v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "results"; inClaim != (name == "claim") {
+				if inClaim := v.PersistentVolumeClaim != nil &&
+					v.PersistentVolumeClaim.ClaimName == "results"; inClaim != (name == "claim") {
 					t.Errorf("volumes %+v", volumes)
 				}
 			}
@@ -149,31 +169,42 @@ func TestBucket(t *testing.T) {
 	t.Parallel()
 	shards, merge := decoded(t, inBucket())
 	before := shards.Spec.Template.Spec.InitContainers
-	if len(before) != 2 || before[0].RestartPolicy != nil || *before[1].RestartPolicy != corev1.ContainerRestartPolicyAlways {
+	if len(before) != 2 || before[0].RestartPolicy != nil ||
+		*before[1].RestartPolicy != corev1.ContainerRestartPolicyAlways {
 		t.Fatalf("%+v", before)
 	}
 	const own = "/results/nightly/shards/$(JOB_COMPLETION_INDEX)"
-	if got := before[0].Args; !slices.Equal(got, []string{"results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)", own}) {
+	if got := before[0].Args; !slices.Equal(got,
+		[]string{"results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)", own}) {
 		t.Errorf("fetch %q", got)
 	}
-	if got := before[1].Args; !slices.Equal(got, []string{setAside, own, "results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)"}) {
+	if got := before[1].Args; !slices.Equal(got,
+		[]string{setAside, own, "results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)"}) {
 		t.Errorf("store %q", got)
 	}
-	if got := merge.Spec.Template.Spec.InitContainers[0].Args; !slices.Equal(got, []string{setAside, "results:results/some/where/nightly/shards", "/results/nightly/shards", "/results/nightly/merged", "results:results/some/where/nightly/merged"}) {
+	if got := merge.Spec.Template.Spec.InitContainers[0].Args; !slices.Equal(got,
+		[]string{setAside, "results:results/some/where/nightly/shards", "/results/nightly/shards",
+			"/results/nightly/merged", "results:results/some/where/nightly/merged"}) {
 		t.Errorf("merge %q", got)
 	}
 	env := map[string]string{}
 	for _, e := range before[0].Env {
 		env[e.Name] = e.Value
 	}
-	if env["RCLONE_CONFIG_RESULTS_ENDPOINT"] != "https://minio.example" || env["RCLONE_CONFIG_RESULTS_PROVIDER"] != "Other" || before[0].EnvFrom[0].SecretRef.Name != "minio" {
+	if env["RCLONE_CONFIG_RESULTS_ENDPOINT"] != "https://minio.example" ||
+		env["RCLONE_CONFIG_RESULTS_PROVIDER"] != "Other" ||
+		before[0].EnvFrom[0].SecretRef.Name != "minio" {
 		t.Errorf("%v, %+v", env, before[0].EnvFrom)
 	}
 	s := inBucket()
 	s.Bucket = Bucket{URL: "s3://results", Image: "mirror.example/rclone"}
 	shards, _ = decoded(t, s)
 	fetch := shards.Spec.Template.Spec.InitContainers[0]
-	if fetch.Image != "mirror.example/rclone" || fetch.Args[0] != "results:results/nightly/shards/$(JOB_COMPLETION_INDEX)" || len(fetch.EnvFrom) != 0 || slices.ContainsFunc(fetch.Env, func(e corev1.EnvVar) bool { return strings.HasSuffix(e.Name, "_ENDPOINT") }) {
+	if fetch.Image != "mirror.example/rclone" ||
+		fetch.Args[0] != "results:results/nightly/shards/$(JOB_COMPLETION_INDEX)" ||
+		len(fetch.EnvFrom) != 0 || slices.ContainsFunc(fetch.Env, func(e corev1.EnvVar) bool {
+		return strings.HasSuffix(e.Name, "_ENDPOINT")
+	}) {
 		t.Errorf("%+v", fetch)
 	}
 }
@@ -202,10 +233,16 @@ func TestValidate(t *testing.T) {
 		{func(s *Spec) { s.Bucket.URL = "s3://results" }, "give --claim NAME or --bucket URL"},
 		{func(s *Spec) { s.Claim = "a/b" }, `claim "a/b"`},
 		{func(s *Spec) { s.Bucket.Secret = "minio" }, "are for a --bucket"},
-		{func(s *Spec) { s.Claim, s.Bucket.URL = "", "https://minio.example/results" }, "want s3://BUCKET"},
+		{func(s *Spec) {
+			s.Claim, s.Bucket.URL = "", "https://minio.example/results"
+		}, "want s3://BUCKET"},
 		{func(s *Spec) { s.Memory = "4" }, `--memory "4": want 64Mi or more`},
-		{func(s *Spec) { s.Claim, s.Bucket.URL, s.Bucket.Endpoint = "", "s3://results", "minio:9000" }, `--endpoint "minio:9000": want a URL`},
-		{func(s *Spec) { s.Claim, s.Bucket.URL, s.Bucket.Secret = "", "s3://results", "My Secret" }, `--bucket-secret "My Secret": want the name of a Secret`},
+		{func(s *Spec) {
+			s.Claim, s.Bucket.URL, s.Bucket.Endpoint = "", "s3://results", "minio:9000"
+		}, `--endpoint "minio:9000": want a URL`},
+		{func(s *Spec) {
+			s.Claim, s.Bucket.URL, s.Bucket.Secret = "", "s3://results", "My Secret"
+		}, `--bucket-secret "My Secret": want the name of a Secret`},
 		{func(s *Spec) { s.Claim, s.Bucket.URL = "", "s3://results/$(id)" }, "want s3://BUCKET"},
 	} {
 		s := onClaim()

@@ -16,7 +16,8 @@ import (
 	"github.com/informerbench/informerbench/internal/testscript"
 )
 
-// The sidecars' scripts, with programs in place of rclone and sleep: run.json is set aside first and
+// The sidecars' scripts, with programs in place of rclone and sleep: run.json is set aside first
+// and
 // goes last, if there was one, and what is there when the pod ends is stored once more.
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -30,15 +31,19 @@ func TestScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"rclone": "#!/bin/sh\necho \"$@\"\n", "sleep": "#!/bin/sh\n"} {
+	for name, text := range map[string]string{"rclone": "#!/bin/sh\necho \"$@\"\n",
+		"sleep": "#!/bin/sh\n"} {
 		testscript.Write(t, filepath.Join(bin, name), text)
 	}
 	// copies are the arguments of what rclone does in one round.
 	copies := func(from, to, aside string) []string {
-		return []string{"copy --include run.json " + from + " " + aside, "copy --exclude .* --exclude run.json " + from + " " + to, "copy --include run.json " + aside + " " + to}
+		return []string{"copy --include run.json " + from + " " + aside,
+			"copy --exclude .* --exclude run.json " + from + " " + to,
+			"copy --include run.json " + aside + " " + to}
 	}
 	gone := filepath.Join(here, "gone")
-	toShards, toMerged := copies("from", "shards", filepath.Join(aside, "shards")), copies(here, "merged", filepath.Join(aside, "merged"))
+	toShards, toMerged := copies("from", "shards", filepath.Join(aside, "shards")),
+		copies(here, "merged", filepath.Join(aside, "merged"))
 	noneSetAside := copies(here, "to", gone)[:2]
 	for _, c := range []struct {
 		name, script string
@@ -46,14 +51,17 @@ func TestScripts(t *testing.T) {
 		round        []string // the copies of each round
 		atTheEnd     []string // the last ones
 	}{
-		{"store", storeScript, []string{aside, here, "to"}, copies(here, "to", aside), copies(here, "to", aside)},
+		{"store", storeScript, []string{aside, here, "to"}, copies(here, "to", aside),
+			copies(here, "to", aside)},
 		{"store, no run.json yet", storeScript, []string{gone, here, "to"}, noneSetAside, noneSetAside},
 		{"merge", mergeScript, []string{aside, "from", "shards", here, "merged"}, toShards, toMerged},
-		{"merge that failed", mergeScript, []string{aside, "from", "shards", gone, "merged"}, toShards, nil},
+		{"merge that failed", mergeScript, []string{aside, "from", "shards", gone, "merged"}, toShards,
+			nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.CommandContext(t.Context(), shell, append([]string{"-c", c.script, c.name}, c.args...)...)
+			cmd := exec.CommandContext(t.Context(), shell,
+				append([]string{"-c", c.script, c.name}, c.args...)...)
 			cmd.Env = append(os.Environ(), "PATH="+bin)
 			out, err := cmd.StdoutPipe()
 			if err != nil {
@@ -93,7 +101,8 @@ func TestFetchScript(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]int{0: 0, 3: 0, 1: 1, 5: 5} {
 		bin := t.TempDir()
-		testscript.Write(t, filepath.Join(bin, "rclone"), fmt.Sprintf("#!/bin/sh\n[ \"$*\" = 'copy from to' ] || exit 99\nexit %d\n", code))
+		testscript.Write(t, filepath.Join(bin, "rclone"),
+			fmt.Sprintf("#!/bin/sh\n[ \"$*\" = 'copy from to' ] || exit 99\nexit %d\n", code))
 		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", fetchScript, "fetch", "from", "to")
 		cmd.Env = append(os.Environ(), "PATH="+bin)
 		_ = cmd.Run() // the code is looked at below

@@ -14,10 +14,13 @@ import (
 )
 
 var (
-	flagTime     = flag.Duration("explore.time", 10*time.Second, "how long all explorations together may take")
-	flagShare    = flag.Float64("explore.share", 1, "the share of explore.time that this test binary takes")
-	flagBound    = flag.Int("explore.bound", 12, "the most preemptions of systematic runs")
-	flagSeed     = flag.Uint64("explore.seed", 0, "the seed of random schedules and programs; 0 draws one")
+	flagTime = flag.Duration("explore.time", 10*time.Second,
+		"how long all explorations together may take")
+	flagShare = flag.Float64("explore.share", 1,
+		"the share of explore.time that this test binary takes")
+	flagBound = flag.Int("explore.bound", 12, "the most preemptions of systematic runs")
+	flagSeed  = flag.Uint64("explore.seed", 0,
+		"the seed of random schedules and programs; 0 draws one")
 	flagProgram  = flag.String("explore.program", "", "explore only the program with this name")
 	flagSchedule = flag.String("explore.schedule", "", "make one run of that program by this schedule")
 )
@@ -69,7 +72,8 @@ func (s Suite) Check(t *testing.T) {
 		var on []*Search
 		for i, search := range open {
 			// Programs that finish early leave their time to those after them.
-			if left := time.Until(half); left > 0 && search.Deepen(time.Now().Add(left/time.Duration(len(open)-i))) {
+			if left := time.Until(half); left > 0 &&
+				search.Deepen(time.Now().Add(left/time.Duration(len(open)-i))) {
 				on = append(on, search)
 			}
 			tell.now("systematic, %d preemptions", bound)
@@ -104,7 +108,8 @@ func (s Suite) Check(t *testing.T) {
 			failures = append(failures, search.Failure)
 		}
 	}
-	fmt.Printf("%s: %d schedules of %d programs and of %d random ones, %s\n", t.Name(), runs, len(searches), drawn, time.Since(began).Round(time.Millisecond))
+	fmt.Printf("%s: %d schedules of %d programs and of %d random ones, %s\n", t.Name(), runs,
+		len(searches), drawn, time.Since(began).Round(time.Millisecond))
 	for _, f := range failures {
 		t.Errorf("%v", f)
 	}
@@ -214,7 +219,8 @@ func MustFind(t *testing.T, programs []Program) {
 		t.Errorf("its schedule does not fail again: %v", f)
 	}
 	first, _, _ := strings.Cut(f.Err.Error(), "\n")
-	fmt.Printf("FOUND %s | %d | %s | %s | %s | %s\n", t.Name(), f.Schedules, f.Took.Round(time.Millisecond), f.Program, f.Schedule, first)
+	fmt.Printf("FOUND %s | %d | %s | %s | %s | %s\n", t.Name(), f.Schedules,
+		f.Took.Round(time.Millisecond), f.Program, f.Schedule, first)
 }
 
 func programNamed(programs []Program, name string) Program {
@@ -236,6 +242,7 @@ func newTeller(name string, end time.Time) *teller {
 func (p *teller) now(format string, args ...any) {
 	if now := time.Now(); now.After(p.next) {
 		p.next = now.Add(tellEvery)
-		fmt.Fprintf(os.Stderr, "%s: %s, %s left\n", p.name, fmt.Sprintf(format, args...), time.Until(p.end).Round(time.Second))
+		fmt.Fprintf(os.Stderr, "%s: %s, %s left\n", p.name, fmt.Sprintf(format, args...),
+			time.Until(p.end).Round(time.Second))
 	}
 }

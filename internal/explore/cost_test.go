@@ -49,7 +49,8 @@ func TestPointsCostNothing(t *testing.T) {
 				size += len(instructions)
 			}
 			if points == 0 || size < 1_000 {
-				t.Fatalf("%d points, %d functions, %d instructions: the test sees nothing", points, len(with), size)
+				t.Fatalf("%d points, %d functions, %d instructions: the test sees nothing", points, len(with),
+					size)
 			}
 			if len(with) != len(without) {
 				t.Errorf("%d functions with points, %d without", len(with), len(without))
@@ -59,7 +60,8 @@ func TestPointsCostNothing(t *testing.T) {
 				if slices.Contains(moved, path.Base(name)) {
 					const moves = 2
 					if n := len(instructions) - len(bare); n > moves || n < -moves {
-						t.Errorf("%s has %d instructions, and %d without its points", name, len(instructions), len(bare))
+						t.Errorf("%s has %d instructions, and %d without its points", name, len(instructions),
+							len(bare))
 					}
 				} else if !slices.Equal(instructions, bare) {
 					t.Errorf("%s has other instructions without its points", name)
@@ -121,7 +123,8 @@ var (
 	instruction = regexp.MustCompile(`^\t0x[0-9a-f]+ \d+ \([^)]*\)\t(.*)`)
 	// unseen are notes for the runtime, and NOPs.
 	unseen = regexp.MustCompile(`^(PCDATA|FUNCDATA|NOP|XCHGL\tAX, AX)`)
-	// counted are the address to which a jump goes, and the number of a variable that the compiler made.
+	// counted are the address to which a jump goes, and the number of a variable that the compiler
+	// made.
 	counted = regexp.MustCompile(`^(J[A-Z]+\t)\d+$|(\.autotmp_)\d+`)
 )
 
@@ -139,7 +142,8 @@ func compiled(t *testing.T, pkg string, flags ...string) map[string][]string {
 	for line := range strings.Lines(string(out)) {
 		if m := header.FindStringSubmatch(line); m != nil {
 			name = m[1]
-		} else if m := instruction.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil && name != "" {
+		} else if m := instruction.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil &&
+			name != "" {
 			if !unseen.MatchString(m[1]) {
 				found[name] = append(found[name], counted.ReplaceAllString(m[1], "$1$2"))
 			}

@@ -112,7 +112,8 @@ func TestDeadlockIsFoundAndUnwound(t *testing.T) {
 		return []func(){both(&a, &b), both(&b, &a)}, func() error { return nil }
 	}}
 	f := Find([]Program{p}, 20_000)
-	if f == nil || !strings.Contains(f.Err.Error(), "deadlock: thread 0 waits at \"lock\"; thread 1 waits at \"lock\"") {
+	if f == nil || !strings.Contains(f.Err.Error(),
+		"deadlock: thread 0 waits at \"lock\"; thread 1 waits at \"lock\"") {
 		t.Fatalf("got %v", f)
 	}
 }
@@ -132,7 +133,8 @@ func TestPanicIsAFailure(t *testing.T) {
 		}, func() error { return nil }
 	}}
 	f := Find([]Program{p}, 20_000)
-	if f == nil || !strings.Contains(f.Err.Error(), "thread 1 panics: runtime error: invalid memory address") {
+	if f == nil || !strings.Contains(f.Err.Error(),
+		"thread 1 panics: runtime error: invalid memory address") {
 		t.Fatalf("got %v", f)
 	}
 	if !strings.Contains(f.Error(), "-explore.schedule='"+f.Schedule.String()+"'") {

@@ -25,7 +25,8 @@ type Fault struct {
 	Edits [][2]string
 }
 
-var flagPlanted = flag.Bool("explore.planted", false, "the binary was built with planted faults; set by the test that builds it")
+var flagPlanted = flag.Bool("explore.planted", false,
+	"the binary was built with planted faults; set by the test that builds it")
 
 // Plant builds the package of the test again with the faults planted, and runs the test in
 // that build. There it activates one fault after the other and calls find, which must find
@@ -43,7 +44,8 @@ func Plant(t *testing.T, faults []Fault, find func(t *testing.T, fault string)) 
 		return
 	}
 	overlay := plantAll(t, faults)
-	args := []string{"test", "-count=1", "-v", "-tags=" + tags(), "-overlay=" + overlay, "-run=^" + t.Name() + "$", ".", "-explore.planted"}
+	args := []string{"test", "-count=1", "-v", "-tags=" + tags(), "-overlay=" + overlay,
+		"-run=^" + t.Name() + "$", ".", "-explore.planted"}
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	var out bytes.Buffer
 	cmd.Stdout = io.MultiWriter(&out, &foundLines{})
@@ -87,7 +89,8 @@ func plantAll(t *testing.T, faults []Fault) (overlay string) {
 		}
 		for _, e := range f.Edits {
 			if n := strings.Count(text, e[0]); n != 1 {
-				t.Fatalf("fault %q cannot be planted: %q stands in %s %d times; adapt it to the code", f.Name, e[0], f.File, n)
+				t.Fatalf("fault %q cannot be planted: %q stands in %s %d times; adapt it to the code", f.Name,
+					e[0], f.File, n)
 			}
 			text = strings.Replace(text, e[0], e[1], 1)
 		}

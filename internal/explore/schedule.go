@@ -45,7 +45,8 @@ func ParseSchedule(text string) (s Schedule, err error) {
 			continue
 		}
 		var g segment
-		if _, err := fmt.Sscanf(part, "%d:%d", &g.thread, &g.steps); err != nil || g.thread < 0 || g.steps < 1 {
+		if _, err := fmt.Sscanf(part, "%d:%d", &g.thread, &g.steps); err != nil || g.thread < 0 ||
+			g.steps < 1 {
 			return s, fmt.Errorf("part %q of a schedule is not thread:steps", part)
 		}
 		s.segments = append(s.segments, g)

@@ -23,8 +23,11 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string {
-	return fmt.Sprintf("program  %s\nfound    by %s, after %d schedules, %s\nschedule %s\n%s%v\nreplay   -explore.program='%s' -explore.schedule='%s'",
-		f.Program, f.How, f.Schedules, f.Took.Round(time.Millisecond), f.Schedule, f.Schedule.story(), f.Err, f.Program, f.Schedule)
+	return fmt.Sprintf(
+		"program  %s\nfound    by %s, after %d schedules, %s\nschedule %s\n%s%v\nreplay   "+
+			"-explore.program='%s' -explore.schedule='%s'",
+		f.Program, f.How, f.Schedules, f.Took.Round(time.Millisecond), f.Schedule, f.Schedule.story(),
+		f.Err, f.Program, f.Schedule)
 }
 
 // Search is the exploration of one program.
@@ -143,10 +146,12 @@ func (s *Search) String() string {
 	}
 	for depth := 2; depth <= 4; depth++ {
 		if n := s.random[depth]; n > 0 {
-			parts = append(parts, fmt.Sprintf("depth %d: %d random, p(missed) <= %.2g", depth, n, s.missed(depth)))
+			parts = append(parts, fmt.Sprintf("depth %d: %d random, p(missed) <= %.2g", depth, n,
+				s.missed(depth)))
 		}
 	}
-	return fmt.Sprintf("%s\n    %d threads, %d steps; %s; %s", s.Program.Name, s.threads, s.longest, strings.Join(parts, "; "), s.took.Round(time.Millisecond))
+	return fmt.Sprintf("%s\n    %d threads, %d steps; %s; %s", s.Program.Name, s.threads, s.longest,
+		strings.Join(parts, "; "), s.took.Round(time.Millisecond))
 }
 
 // missed bounds the probability that the random runs missed a fault of this depth.

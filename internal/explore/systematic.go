@@ -56,11 +56,14 @@ func (s *systematic) once() outcome {
 			return 0
 		}
 		if at == len(s.path) {
-			s.path = append(s.path, choice{step: step, among: len(enabled), again: again, before: preemptions})
+			s.path = append(s.path, choice{step: step, among: len(enabled), again: again,
+				before: preemptions})
 		}
 		c := s.path[at]
 		if c.step != step || c.among != len(enabled) || c.again != again {
-			panic(fmt.Sprintf("explore: program %q does not give the same run again by the same schedule: something in it is random", s.p.Name))
+			panic(fmt.Sprintf(
+				"explore: program %q does not give the same run again by the same schedule: something in it "+
+					"is random", s.p.Name))
 		}
 		at++
 		if c.again && c.taken > 0 {

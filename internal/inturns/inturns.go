@@ -46,7 +46,8 @@ func orders(n int) func() []int {
 	return func() []int { return rng.Perm(n) }
 }
 
-// longestTurn is how many times the median turn of its implementation a turn counts at most. More is
+// longestTurn is how many times the median turn of its implementation a turn counts at most. More
+// is
 // a machine that stops for some milliseconds.
 const longestTurn = 10
 

@@ -11,7 +11,8 @@ func TestSeldomWorkCounts(t *testing.T) {
 	t.Parallel()
 	turns := slices.Repeat([]time.Duration{time.Millisecond}, 11)
 	for longer, want := range map[time.Duration]time.Duration{
-		time.Millisecond: 12 * time.Millisecond, 9 * time.Millisecond: 20 * time.Millisecond, time.Second: 21 * time.Millisecond,
+		time.Millisecond: 12 * time.Millisecond, 9 * time.Millisecond: 20 * time.Millisecond,
+		time.Second: 21 * time.Millisecond,
 	} {
 		if got := total(append(slices.Clone(turns), longer)); got != want {
 			t.Errorf("with a turn of %s: %s, want %s", longer, got, want)

@@ -49,7 +49,9 @@ func CheckAddress(address string) error {
 		return fmt.Errorf("address %q: %w: use HOST:PORT, such as %s", address, err, DefaultAddress)
 	}
 	if !IsHost(host) {
-		return fmt.Errorf("address %q is not on the loopback interface: use 127.0.0.1, [::1] or localhost, such as %s", address, DefaultAddress)
+		return fmt.Errorf(
+			"address %q is not on the loopback interface: use 127.0.0.1, [::1] or localhost, such as %s",
+			address, DefaultAddress)
 	}
 	return nil
 }
@@ -67,7 +69,9 @@ func Listen(address string) (net.Listener, error) {
 	// The machine's own table of names may give localhost any address.
 	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
 		_ = listener.Close()
-		return nil, fmt.Errorf("address %q resolves to %s, which is not on the loopback interface: use 127.0.0.1 or [::1]", address, at.IP)
+		return nil, fmt.Errorf(
+			"address %q resolves to %s, which is not on the loopback interface: use 127.0.0.1 or [::1]",
+			address, at.IP)
 	}
 	return listener, nil
 }
@@ -82,12 +86,16 @@ func CheckRequest(req *http.Request) error {
 		host = h
 	}
 	if !IsHost(host) {
-		return fmt.Errorf("the request names the host %q: this server answers requests for localhost, 127.0.0.1 and [::1] only", req.Host)
+		return fmt.Errorf(
+			"the request names the host %q: this server answers requests for localhost, 127.0.0.1 and "+
+				"[::1] only", req.Host)
 	}
 	// No browser sends several values; all of them must be local.
 	for _, origin := range req.Header.Values("Origin") {
 		if from, err := url.Parse(origin); err != nil || !IsHost(from.Hostname()) {
-			return fmt.Errorf("the request comes from a page of %q: this server answers pages of localhost, 127.0.0.1 and [::1] only", origin)
+			return fmt.Errorf(
+				"the request comes from a page of %q: this server answers pages of localhost, 127.0.0.1 and "+
+					"[::1] only", origin)
 		}
 	}
 	return nil

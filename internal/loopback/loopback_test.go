@@ -10,12 +10,16 @@ import (
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ address, refused string }{
-		{"127.0.0.1:0", ""}, {"127.9.8.7:80", ""}, {"[::1]:0", ""}, {"localhost:8080", ""}, {"LOCALHOST:0", ""},
-		{":0", "not on the loopback"}, {"0.0.0.0:0", "not on the loopback"}, {"[::]:0", "not on the loopback"}, {"10.0.0.1:0", "not on the loopback"},
-		{"localhost.example:0", "not on the loopback"}, {"example.com:80", "not on the loopback"}, {"127.0.0.1", "HOST:PORT"}, {"", "HOST:PORT"},
+		{"127.0.0.1:0", ""}, {"127.9.8.7:80", ""}, {"[::1]:0", ""}, {"localhost:8080", ""},
+		{"LOCALHOST:0", ""},
+		{":0", "not on the loopback"}, {"0.0.0.0:0", "not on the loopback"},
+		{"[::]:0", "not on the loopback"}, {"10.0.0.1:0", "not on the loopback"},
+		{"localhost.example:0", "not on the loopback"}, {"example.com:80", "not on the loopback"},
+		{"127.0.0.1", "HOST:PORT"}, {"", "HOST:PORT"},
 	} {
 		err := CheckAddress(c.address)
-		if (err == nil) != (c.refused == "") || err != nil && (!strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), DefaultAddress)) {
+		if (err == nil) != (c.refused == "") || err != nil &&
+			(!strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), DefaultAddress)) {
 			t.Errorf("%q: %v, want an error about %q that names another address", c.address, err, c.refused)
 		}
 	}
@@ -31,7 +35,8 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = listener.Close() }()
-	if _, err := Listen(listener.Addr().String()); err == nil || !strings.Contains(err.Error(), "choose another address") {
+	if _, err := Listen(listener.Addr().String()); err == nil ||
+		!strings.Contains(err.Error(), "choose another address") {
 		t.Errorf("a taken address: %v, want an error that says what to do", err)
 	}
 }

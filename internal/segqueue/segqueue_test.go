@@ -54,7 +54,8 @@ func TestAgainstSlice(t *testing.T) {
 				}
 			}
 			if taken.Len()+q.Len() != len(model) {
-				t.Fatalf("seed %d, step %d: %d + %d items, the model has %d", seed, step, taken.Len(), q.Len(), len(model))
+				t.Fatalf("seed %d, step %d: %d + %d items, the model has %d", seed, step, taken.Len(), q.Len(),
+					len(model))
 			}
 			rest := model
 			for _, part := range []*Queue[*int]{&taken, &q} {
@@ -70,7 +71,8 @@ func TestAgainstSlice(t *testing.T) {
 			}
 			for _, s := range []*Spares[*int]{&spare, &emptied} {
 				if n := length(s.top); n != s.n || n > keep || held(s.top) > 0 {
-					t.Fatalf("seed %d, step %d: %d spares, counted as %d, at most %d; %d slots hold something", seed, step, n, s.n, keep, held(s.top))
+					t.Fatalf("seed %d, step %d: %d spares, counted as %d, at most %d; %d slots hold something",
+						seed, step, n, s.n, keep, held(s.top))
 				}
 			}
 		}

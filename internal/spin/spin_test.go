@@ -19,7 +19,8 @@ func TestForEndsWithSuccessOrTheTries(t *testing.T) {
 			return calls == succeeds
 		})
 		if want := succeeds <= tries; got != want || calls != min(succeeds, tries) {
-			t.Errorf("succeeding at try %d: %v after %d calls, want %v after %d", succeeds, got, calls, want, min(succeeds, tries))
+			t.Errorf("succeeding at try %d: %v after %d calls, want %v after %d", succeeds, got, calls, want,
+				min(succeeds, tries))
 		}
 	}
 }

@@ -72,7 +72,8 @@ func benchmarkWatch(b *testing.B, kind synthetic.ObjectKind, form string, watche
 
 // drain reads and discards a watch until the server ends it.
 func drain(s *Server, form, from string) error {
-	req, err := http.NewRequest(http.MethodGet, s.URL()+"/api/v1/pods?watch=1&resourceVersion="+from, nil)
+	req, err := http.NewRequest(http.MethodGet, s.URL()+"/api/v1/pods?watch=1&resourceVersion="+from,
+		nil)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,9 @@ func drain(s *Server, form, from string) error {
 func BenchmarkList(b *testing.B) {
 	for _, form := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		b.Run("form="+form, func(b *testing.B) {
-			source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 10_000}, 1).All(), synthetic.SourceOptions{})
+			source := synthetic.NewSource(
+				synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 10_000}, 1).All(),
+				synthetic.SourceOptions{})
 			defer source.Stop()
 			server, err := New(map[schema.GroupVersionResource]*synthetic.Source{Pods: source}, Options{})
 			if err != nil {

@@ -44,7 +44,8 @@ func readBody(w http.ResponseWriter, req *http.Request) (data []byte, mediaType 
 	case errors.As(err, &tooLarge):
 		return nil, "", apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, "", statusError(http.StatusRequestTimeout, metav1.StatusReasonTimeout, fmt.Sprintf("the body did not come within %v", bodyTimeout))
+		return nil, "", statusError(http.StatusRequestTimeout, metav1.StatusReasonTimeout,
+			fmt.Sprintf("the body did not come within %v", bodyTimeout))
 	case err != nil:
 		return nil, "", apierrors.NewBadRequest(fmt.Sprintf("read the body: %v", err))
 	}
@@ -61,12 +62,14 @@ func readBody(w http.ResponseWriter, req *http.Request) (data []byte, mediaType 
 
 func unsupported(mediaType string, supported ...string) error {
 	return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
-		fmt.Sprintf("the body of the request was in an unknown format (Content-Type %q): use one of %s", mediaType, strings.Join(supported, ", ")))
+		fmt.Sprintf("the body of the request was in an unknown format (Content-Type %q): use one of %s",
+			mediaType, strings.Join(supported, ", ")))
 }
 
 // decodeBody reads an object of the resource; it belongs to the caller. A typed object
 // comes without its kind, as in sources.
-func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resource, strictness string) (runtime.Object, error) {
+func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resource,
+	strictness string) (runtime.Object, error) {
 	data, mediaType, err := readBody(w, req)
 	if err != nil {
 		return nil, err
@@ -82,7 +85,8 @@ func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resourc
 	if err != nil {
 		return nil, err
 	}
-	if gv := obj.GetObjectKind().GroupVersionKind().GroupVersion(); r.unstructured && gv != r.gvk.GroupVersion() {
+	if gv := obj.GetObjectKind().GroupVersionKind().GroupVersion(); r.unstructured &&
+		gv != r.gvk.GroupVersion() {
 		return nil, r.otherVersion(gv)
 	}
 	return obj, nil
@@ -99,13 +103,16 @@ func checkTypes(u *unstructured.Unstructured) error {
 }
 
 func (r *resource) otherVersion(gv schema.GroupVersion) error {
-	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, r.gvk.GroupVersion()))
+	return apierrors.NewBadRequest(
+		fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv,
+			r.gvk.GroupVersion()))
 }
 
 // decode reads an object of the resource. strictness decides about fields that its type
 // does not have, and fields that occur twice: an error, a warning in the answer (the
 // default) or nothing. Unstructured objects may have any field, but none twice.
-func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, data []byte, strictness string) (runtime.Object, error) {
+func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, data []byte,
+	strictness string) (runtime.Object, error) {
 	info, _ := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(), mediaType)
 	decoder := info.StrictSerializer
 	if strictness == metav1.FieldValidationIgnore {
@@ -116,7 +123,8 @@ func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, da
 		into = &unstructured.Unstructured{}
 	}
 	obj, kind, err := decoder.Decode(data, &r.gvk, into)
-	if odd, ok := runtime.AsStrictDecodingError(err); ok && strictness != metav1.FieldValidationStrict {
+	if odd, ok := runtime.AsStrictDecodingError(err); ok &&
+		strictness != metav1.FieldValidationStrict {
 		warn(w, odd.Errors())
 		err = nil
 	}
@@ -133,7 +141,8 @@ func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, da
 	case kind.Kind != r.gvk.Kind && r.custom:
 		return nil, r.checkKind(*kind, accessorOf(obj).GetName())
 	case kind.Kind != r.gvk.Kind:
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s", kind.Kind, kind.Version, r.gvk.Kind))
+		return nil, apierrors.NewBadRequest(
+			fmt.Sprintf("%s in version %q cannot be handled as a %s", kind.Kind, kind.Version, r.gvk.Kind))
 	}
 	if !r.unstructured {
 		obj.GetObjectKind().SetGroupVersionKind(r.source.Example().GetObjectKind().GroupVersionKind())
@@ -153,7 +162,8 @@ func warn(w http.ResponseWriter, about []error) {
 }
 
 // decodeDeleteOptions reads options from the body, if there is one, else from the query.
-func (s *Server) decodeDeleteOptions(w http.ResponseWriter, req *http.Request, into *metav1.DeleteOptions) error {
+func (s *Server) decodeDeleteOptions(w http.ResponseWriter, req *http.Request,
+	into *metav1.DeleteOptions) error {
 	data, mediaType, err := readBody(w, req)
 	switch {
 	case err != nil:
@@ -166,13 +176,15 @@ func (s *Server) decodeDeleteOptions(w http.ResponseWriter, req *http.Request, i
 		if data, err = yaml.ToJSON(data); err != nil { // JSON stays unchanged
 			break
 		}
-		if err = json.Unmarshal(data, into); err == nil && into.Kind != "" && into.Kind != deleteOptionsKind.Kind {
+		if err = json.Unmarshal(data, into); err == nil && into.Kind != "" &&
+			into.Kind != deleteOptionsKind.Kind {
 			err = fmt.Errorf("a %s is no %s", into.Kind, deleteOptionsKind.Kind)
 		}
 	case runtime.ContentTypeProtobuf:
 		_, _, err = s.codecs.UniversalDeserializer().Decode(data, &deleteOptionsKind, into)
 	default:
-		return unsupported(mediaType, runtime.ContentTypeJSON, runtime.ContentTypeYAML, runtime.ContentTypeProtobuf)
+		return unsupported(mediaType, runtime.ContentTypeJSON, runtime.ContentTypeYAML,
+			runtime.ContentTypeProtobuf)
 	}
 	if err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("the delete options: %v", err))
@@ -215,12 +227,14 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 		obj, err := s.decode(w, t.resource, runtime.ContentTypeJSON, patched, o.FieldValidation)
 		if err != nil {
 			// The patch is valid and its result is not.
-			return nil, invalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), err.Error())})
+			return nil, invalid(schema.GroupKind{}, "",
+				field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), err.Error())})
 		}
 		m := accessorOf(obj)
 		if uid := m.GetUID(); uid != "" && uid != accessorOf(current).GetUID() {
 			// In a patch a UID is a change, not a precondition.
-			return nil, invalid(t.resource.gvk.GroupKind(), t.name, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")})
+			return nil, invalid(t.resource.gvk.GroupKind(), t.name,
+				field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")})
 		}
 		return obj, t.checkIdentity(m)
 	})
@@ -230,7 +244,8 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 	return s.respondObject(w, req, t, http.StatusOK, next)
 }
 
-func (s *Server) patcher(r *resource, kind types.PatchType) (func(original, patch []byte) ([]byte, error), error) {
+func (s *Server) patcher(r *resource,
+	kind types.PatchType) (func(original, patch []byte) ([]byte, error), error) {
 	supported := []string{string(types.JSONPatchType), string(types.MergePatchType)}
 	typed, err := s.options.Scheme.New(r.gvk) // a recording's pods are unstructured, and still pods
 	if err == nil {
@@ -266,11 +281,14 @@ func jsonPatch(original, patch []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(operations) > maxOperations {
-		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("a JSON patch has at most %d operations, this one %d", maxOperations, len(operations)))
+		return nil, apierrors.NewRequestEntityTooLargeError(
+			fmt.Sprintf("a JSON patch has at most %d operations, this one %d", maxOperations,
+				len(operations)))
 	}
 	patched, err := operations.Apply(original)
 	if err != nil {
-		return nil, statusError(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, fmt.Sprintf("the patch does not apply: %v", err))
+		return nil, statusError(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid,
+			fmt.Sprintf("the patch does not apply: %v", err))
 	}
 	return patched, nil
 }

@@ -57,25 +57,32 @@ func TestTypedClient(t *testing.T) {
 func driveTyped(t *testing.T, f *fixture, pods typedcorev1.PodInterface) {
 	ctx := within(t)
 	list := must[*corev1.PodList](t)(pods.List(ctx, metav1.ListOptions{}))
-	if len(list.Items) != 7 || list.ResourceVersion != f.pods.ResourceVersion() || list.Items[0].Namespace != "ns-00" {
-		t.Fatalf("listed %d at %s, want the 7 of ns-00 at %s", len(list.Items), list.ResourceVersion, f.pods.ResourceVersion())
+	if len(list.Items) != 7 || list.ResourceVersion != f.pods.ResourceVersion() ||
+		list.Items[0].Namespace != "ns-00" {
+		t.Fatalf("listed %d at %s, want the 7 of ns-00 at %s", len(list.Items), list.ResourceVersion,
+			f.pods.ResourceVersion())
 	}
-	w := must[watch.Interface](t)(pods.Watch(ctx, metav1.ListOptions{ResourceVersion: list.ResourceVersion}))
+	w := must[watch.Interface](t)(
+		pods.Watch(ctx, metav1.ListOptions{ResourceVersion: list.ResourceVersion}))
 	defer w.Stop()
 
 	created := must[*corev1.Pod](t)(pods.Create(ctx, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "mine-", Labels: map[string]string{"app": "x"}},
-		Spec:       corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+		Spec: corev1.PodSpec{NodeName: "n",
+			Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 	}, metav1.CreateOptions{}))
-	if !strings.HasPrefix(created.Name, "mine-") || created.Namespace != "ns-00" || created.UID == "" || created.CreationTimestamp.IsZero() {
+	if !strings.HasPrefix(created.Name, "mine-") || created.Namespace != "ns-00" ||
+		created.UID == "" || created.CreationTimestamp.IsZero() {
 		t.Errorf("created %+v, want a name, the namespace, a UID and the time", created.ObjectMeta)
 	}
 	_, err := pods.Create(ctx, smallPod("", created.Name), metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) {
 		t.Errorf("created again: %v, want AlreadyExists", err)
 	}
-	must[*corev1.Pod](t)(pods.Create(ctx, smallPod("", "dry"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}))
-	if _, err := pods.Get(ctx, "dry", metav1.GetOptions{}); !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), `pods "dry" not found`) {
+	must[*corev1.Pod](t)(
+		pods.Create(ctx, smallPod("", "dry"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}))
+	if _, err := pods.Get(ctx, "dry", metav1.GetOptions{}); !apierrors.IsNotFound(err) ||
+		!strings.Contains(err.Error(), `pods "dry" not found`) {
 		t.Errorf("what a dry run made: %v, want NotFound", err)
 	}
 
@@ -87,12 +94,14 @@ func driveTyped(t *testing.T, f *fixture, pods typedcorev1.PodInterface) {
 	got.Spec.Containers[0].Image = "j"
 	got.Status.Phase = corev1.PodFailed
 	updated := must[*corev1.Pod](t)(pods.Update(ctx, got, metav1.UpdateOptions{}))
-	if updated.Spec.Containers[0].Image != "j" || updated.Status.Phase != "" || updated.ResourceVersion == created.ResourceVersion {
+	if updated.Spec.Containers[0].Image != "j" || updated.Status.Phase != "" ||
+		updated.ResourceVersion == created.ResourceVersion {
 		t.Errorf("updated %+v, want the new image, no status, a new version", updated)
 	}
 	again := must[*corev1.Pod](t)(pods.Update(ctx, updated, metav1.UpdateOptions{}))
 	if again.ResourceVersion != updated.ResourceVersion {
-		t.Errorf("an update of nothing made version %s of %s", again.ResourceVersion, updated.ResourceVersion)
+		t.Errorf("an update of nothing made version %s of %s", again.ResourceVersion,
+			updated.ResourceVersion)
 	}
 	stale.Labels = nil
 	if _, err := pods.Update(ctx, stale, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
@@ -104,28 +113,39 @@ func driveTyped(t *testing.T, f *fixture, pods typedcorev1.PodInterface) {
 	updated.ResourceVersion = ""
 	updated.Spec.NodeName = "elsewhere"
 	status := must[*corev1.Pod](t)(pods.UpdateStatus(ctx, updated, metav1.UpdateOptions{}))
-	if status.Status.Phase != corev1.PodRunning || status.Spec.NodeName != "n" || len(status.Labels) != 0 {
+	if status.Status.Phase != corev1.PodRunning || status.Spec.NodeName != "n" ||
+		len(status.Labels) != 0 {
 		t.Errorf("after UpdateStatus %+v, want the phase and nothing else", status)
 	}
-	patched := must[*corev1.Pod](t)(pods.Patch(ctx, created.Name, types.StrategicMergePatchType, []byte(`{"spec":{"containers":[{"name":"d","image":"k"}]}}`), metav1.PatchOptions{}))
+	patched := must[*corev1.Pod](t)(
+		pods.Patch(ctx, created.Name, types.StrategicMergePatchType,
+			[]byte(`{"spec":{"containers":[{"name":"d","image":"k"}]}}`), metav1.PatchOptions{}))
 	if len(patched.Spec.Containers) != 2 {
 		t.Errorf("%d containers after the strategic patch, want 2", len(patched.Spec.Containers))
 	}
-	patched = must[*corev1.Pod](t)(pods.Patch(ctx, created.Name, types.MergePatchType, []byte(`{"status":{"phase":"Failed","message":"m"}}`), metav1.PatchOptions{}, "status"))
+	patched = must[*corev1.Pod](t)(
+		pods.Patch(ctx, created.Name, types.MergePatchType,
+			[]byte(`{"status":{"phase":"Failed","message":"m"}}`), metav1.PatchOptions{}, "status"))
 	if patched.Status.Phase != corev1.PodFailed || len(patched.Spec.Containers) != 2 {
 		t.Errorf("after the merge patch of the status %+v", patched)
 	}
 	wrong := types.UID("other")
-	if err := pods.Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &wrong}}); !apierrors.IsConflict(err) {
+	if err := pods.Delete(ctx, created.Name,
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &wrong}}); !apierrors.IsConflict(
+		err) {
 		t.Errorf("deletion of another UID: %v, want a conflict", err)
 	}
-	if err := pods.Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &created.UID, ResourceVersion: &patched.ResourceVersion}}); err != nil {
+	if err := pods.Delete(ctx, created.Name,
+		metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &created.UID,
+				ResourceVersion: &patched.ResourceVersion}}); err != nil {
 		t.Error(err)
 	}
 	if err := pods.Delete(ctx, created.Name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("deletion of nothing: %v, want NotFound", err)
 	}
-	if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "metadata.name=pod-000000"}); err != nil {
+	if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{},
+		metav1.ListOptions{FieldSelector: "metadata.name=pod-000000"}); err != nil {
 		t.Error(err)
 	}
 	var seen []string
@@ -133,7 +153,8 @@ func driveTyped(t *testing.T, f *fixture, pods typedcorev1.PodInterface) {
 		e := <-w.ResultChan()
 		seen = append(seen, string(e.Type))
 	}
-	if want := "ADDED MODIFIED MODIFIED MODIFIED MODIFIED MODIFIED DELETED DELETED"; strings.Join(seen, " ") != want {
+	if want := "ADDED MODIFIED MODIFIED MODIFIED MODIFIED MODIFIED DELETED DELETED"; strings.Join(seen,
+		" ") != want {
 		t.Errorf("the watch saw %v, want %s", seen, want)
 	}
 	if n := len(f.pods.Snapshot()); n != 19 {
@@ -151,19 +172,27 @@ func TestDynamicClient(t *testing.T) {
 	ctx := within(t)
 	in := c.Namespace("a")
 
-	w := must[*unstructured.Unstructured](t)(in.Create(ctx, widget("a", "one", 1<<60), metav1.CreateOptions{}))
+	w := must[*unstructured.Unstructured](t)(
+		in.Create(ctx, widget("a", "one", 1<<60), metav1.CreateOptions{}))
 	if w.GetUID() == "" || w.GetResourceVersion() == "" || w.GetKind() != "Widget" {
 		t.Errorf("created %v, want a kind, a UID and a version", w)
 	}
 	must[*unstructured.Unstructured](t)(in.Create(ctx, widget("a", "two", 2), metav1.CreateOptions{}))
-	must[*unstructured.Unstructured](t)(c.Namespace("b").Create(ctx, widget("b", "one", 3), metav1.CreateOptions{}))
-	if l := must[*unstructured.UnstructuredList](t)(c.List(ctx, metav1.ListOptions{})); len(l.Items) != 3 || l.GetKind() != "WidgetList" || l.GetResourceVersion() != f.widgets.ResourceVersion() {
-		t.Errorf("listed %d of kind %s at %s, want 3 of WidgetList at %s", len(l.Items), l.GetKind(), l.GetResourceVersion(), f.widgets.ResourceVersion())
+	must[*unstructured.Unstructured](t)(
+		c.Namespace("b").Create(ctx, widget("b", "one", 3), metav1.CreateOptions{}))
+	if l := must[*unstructured.UnstructuredList](t)(c.List(ctx, metav1.ListOptions{})); len(
+		l.Items) != 3 || l.GetKind() != "WidgetList" ||
+		l.GetResourceVersion() != f.widgets.ResourceVersion() {
+		t.Errorf("listed %d of kind %s at %s, want 3 of WidgetList at %s", len(l.Items), l.GetKind(),
+			l.GetResourceVersion(), f.widgets.ResourceVersion())
 	}
-	if l := must[*unstructured.UnstructuredList](t)(in.List(ctx, metav1.ListOptions{Limit: 1})); len(l.Items) != 1 || l.GetContinue() == "" {
+	if l := must[*unstructured.UnstructuredList](t)(in.List(ctx, metav1.ListOptions{Limit: 1})); len(
+		l.Items) != 1 || l.GetContinue() == "" {
 		t.Errorf("a page of %d with the token %q, want 1 and one", len(l.Items), l.GetContinue())
 	}
-	w = must[*unstructured.Unstructured](t)(in.Patch(ctx, "one", types.MergePatchType, []byte(`{"spec":{"color":"red"},"status":{"lost":true}}`), metav1.PatchOptions{}))
+	w = must[*unstructured.Unstructured](t)(
+		in.Patch(ctx, "one", types.MergePatchType,
+			[]byte(`{"spec":{"color":"red"},"status":{"lost":true}}`), metav1.PatchOptions{}))
 	if size, _, _ := unstructured.NestedInt64(w.Object, "spec", "size"); size != 1<<60 {
 		t.Errorf("the patch made the size %d of %d", size, int64(1)<<60)
 	}
@@ -183,7 +212,10 @@ func TestDynamicClient(t *testing.T) {
 	if !apierrors.IsUnsupportedMediaType(err) {
 		t.Errorf("a strategic patch without Go type: %v, want 415", err)
 	}
-	_, err = in.Create(ctx, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": map[string]any{"name": "x"}}}, metav1.CreateOptions{})
+	_, err = in.Create(
+		ctx, &unstructured.Unstructured{
+			Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Gadget",
+				"metadata": map[string]any{"name": "x"}}}, metav1.CreateOptions{})
 	if !apierrors.IsInvalid(err) {
 		t.Errorf("another kind: %v, want 422", err)
 	}
@@ -213,7 +245,8 @@ func TestMetadataClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(l.Items) != want || l.Items[0].Name == "" || l.Items[0].ResourceVersion == "" {
-			t.Errorf("%s: %d items, the first %+v; want %d with metadata", gvr.Resource, len(l.Items), l.Items[:1], want)
+			t.Errorf("%s: %d items, the first %+v; want %d with metadata", gvr.Resource, len(l.Items),
+				l.Items[:1], want)
 		}
 		one := l.Items[0]
 		p, err := c.Resource(gvr).Namespace(one.Namespace).Get(ctx, one.Name, metav1.GetOptions{})
@@ -254,10 +287,12 @@ func TestDiscovery(t *testing.T) {
 		slices.Sort(have)
 		want := []string{
 			"example.com/v1/widgets Widget true", "example.com/v1/widgets/status Widget true",
-			"v1/nodes Node false", "v1/nodes/status Node false", "v1/pods Pod true", "v1/pods/status Pod true",
+			"v1/nodes Node false", "v1/nodes/status Node false", "v1/pods Pod true",
+			"v1/pods/status Pod true",
 		}
 		if !slices.Equal(have, want) || len(groups) != 2 {
-			t.Errorf("legacy %v: %d groups with\n%s\nwant 2 with\n%s", legacy, len(groups), strings.Join(have, "\n"), strings.Join(want, "\n"))
+			t.Errorf("legacy %v: %d groups with\n%s\nwant 2 with\n%s", legacy, len(groups),
+				strings.Join(have, "\n"), strings.Join(want, "\n"))
 		}
 	}
 	v, err := d.ServerVersion()
@@ -280,7 +315,8 @@ func TestControllerRuntimeClient(t *testing.T) {
 	f := start(t, nil, Options{TLS: true}, synthetic.SourceOptions{})
 	config := f.RESTConfig()
 	h := must[*http.Client](t)(newHTTPClient(t, config))
-	c := must[client.Client](t)(client.New(config, client.Options{Scheme: scheme.Scheme, HTTPClient: h}))
+	c := must[client.Client](t)(
+		client.New(config, client.Options{Scheme: scheme.Scheme, HTTPClient: h}))
 	ctx := within(t)
 	pod := smallPod("a", "one")
 	pod.Finalizers = []string{"example.com/hold"}
@@ -288,7 +324,8 @@ func TestControllerRuntimeClient(t *testing.T) {
 	if err := c.Create(ctx, pod); err != nil {
 		t.Fatal(err)
 	}
-	for _, patch := range []client.Patch{client.MergeFrom(pod.DeepCopy()), client.StrategicMergeFrom(pod.DeepCopy())} {
+	for _, patch := range []client.Patch{client.MergeFrom(pod.DeepCopy()),
+		client.StrategicMergeFrom(pod.DeepCopy())} {
 		pod.Annotations = map[string]string{fmt.Sprintf("a-%s", pod.ResourceVersion): "b"}
 		before := pod.ResourceVersion
 		if err := c.Patch(ctx, pod, patch); err != nil || pod.ResourceVersion == before {
@@ -304,17 +341,22 @@ func TestControllerRuntimeClient(t *testing.T) {
 	if err := c.Update(ctx, stale); !apierrors.IsConflict(err) {
 		t.Errorf("update from an old version: %v, want a conflict", err)
 	}
-	if err := c.Patch(ctx, pod.DeepCopy(), client.MergeFromWithOptions(stale.DeepCopy(), client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
+	if err := c.Patch(ctx, pod.DeepCopy(),
+		client.MergeFromWithOptions(stale.DeepCopy(),
+			client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
 		t.Errorf("a patch with the lock of an old version: %v, want a conflict", err)
 	}
 	if err := c.Delete(ctx, pod); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil || pod.DeletionTimestamp == nil {
-		t.Fatalf("a pod with a finalizer: %v, deleted at %v; want it there and on its way", err, pod.DeletionTimestamp)
+	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil ||
+		pod.DeletionTimestamp == nil {
+		t.Fatalf("a pod with a finalizer: %v, deleted at %v; want it there and on its way", err,
+			pod.DeletionTimestamp)
 	}
 	var list corev1.PodList
-	if err := c.List(ctx, &list, client.InNamespace("a"), client.MatchingLabels{"app": "x"}, client.MatchingFields{"status.phase": "Running"}); err != nil || len(list.Items) != 1 {
+	if err := c.List(ctx, &list, client.InNamespace("a"), client.MatchingLabels{"app": "x"},
+		client.MatchingFields{"status.phase": "Running"}); err != nil || len(list.Items) != 1 {
 		t.Errorf("selected %d pods, %v; want 1", len(list.Items), err)
 	}
 	pod.Finalizers = nil
@@ -324,7 +366,8 @@ func TestControllerRuntimeClient(t *testing.T) {
 	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); !apierrors.IsNotFound(err) {
 		t.Errorf("without finalizers: %v, want it gone", err)
 	}
-	if err := c.DeleteAllOf(ctx, &corev1.Node{}, client.MatchingLabels{"no": "such"}); err != nil || len(f.nodes.Snapshot()) != 3 {
+	if err := c.DeleteAllOf(ctx, &corev1.Node{}, client.MatchingLabels{"no": "such"}); err != nil ||
+		len(f.nodes.Snapshot()) != 3 {
 		t.Errorf("deleting none: %v, %d nodes left of 3", err, len(f.nodes.Snapshot()))
 	}
 	if err := c.DeleteAllOf(ctx, &corev1.Node{}); err != nil || len(f.nodes.Snapshot()) != 0 {
@@ -342,7 +385,8 @@ func TestAnUpdateOfATerminatingPod(t *testing.T) {
 	f := start(t, []runtime.Object{pod}, Options{}, synthetic.SourceOptions{})
 	config := f.RESTConfig()
 	h := must[*http.Client](t)(newHTTPClient(t, config))
-	c := must[client.Client](t)(client.New(config, client.Options{Scheme: scheme.Scheme, HTTPClient: h}))
+	c := must[client.Client](t)(
+		client.New(config, client.Options{Scheme: scheme.Scheme, HTTPClient: h}))
 	ctx := within(t)
 	var got corev1.Pod
 	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), &got); err != nil {
@@ -352,7 +396,8 @@ func TestAnUpdateOfATerminatingPod(t *testing.T) {
 	if err := c.Update(ctx, &got); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), &got); err != nil || got.Labels["app"] != "x" {
+	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), &got); err != nil ||
+		got.Labels["app"] != "x" {
 		t.Errorf("after an update: %v, labels %v", err, got.Labels)
 	}
 	if err := c.Delete(ctx, &got); err != nil {

@@ -31,7 +31,8 @@ func (s *Server) discover(w http.ResponseWriter, req *http.Request, path []strin
 		return true
 	case p == "version":
 		v := serverVersion
-		v.GoVersion, v.Compiler, v.Platform = goruntime.Version(), goruntime.Compiler, goruntime.GOOS+"/"+goruntime.GOARCH
+		v.GoVersion, v.Compiler, v.Platform = goruntime.Version(), goruntime.Compiler,
+			goruntime.GOOS+"/"+goruntime.GOARCH
 		respondJSON(w, v)
 		return true
 	case path[0] == "openapi" && len(path) >= 2 && path[1] == "v3":
@@ -101,11 +102,14 @@ func (s *Server) group(group string) runtime.Object {
 	if group == "" || len(versions) == 0 {
 		return nil
 	}
-	slices.SortFunc(versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
+	slices.SortFunc(versions, func(a, b string) int {
+		return version.CompareKubeAwareVersionStrings(b, a)
+	})
 	g := &metav1.APIGroup{Name: group}
 	g.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "APIGroup"})
 	for _, v := range versions {
-		g.Versions = append(g.Versions, metav1.GroupVersionForDiscovery{GroupVersion: group + "/" + v, Version: v})
+		g.Versions = append(g.Versions,
+			metav1.GroupVersionForDiscovery{GroupVersion: group + "/" + v, Version: v})
 	}
 	g.PreferredVersion = g.Versions[0]
 	return g
@@ -121,20 +125,25 @@ func (s *Server) resourceList(gv schema.GroupVersion) runtime.Object {
 			continue
 		}
 		list.APIResources = append(list.APIResources, metav1.APIResource{
-			Name: gvr.Resource, SingularName: strings.ToLower(r.gvk.Kind), Namespaced: r.namespaced, Kind: r.gvk.Kind,
-			Verbs:      metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
+			Name: gvr.Resource, SingularName: strings.ToLower(r.gvk.Kind), Namespaced: r.namespaced,
+			Kind: r.gvk.Kind,
+			Verbs: metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch",
+				"update", "watch"},
 			ShortNames: known[gvr.GroupResource()].short, Categories: known[gvr.GroupResource()].categories,
 		})
 		if r.status {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
-				Name: gvr.Resource + "/status", Namespaced: r.namespaced, Kind: r.gvk.Kind, Verbs: metav1.Verbs{"get", "patch", "update"},
+				Name: gvr.Resource + "/status", Namespaced: r.namespaced, Kind: r.gvk.Kind,
+				Verbs: metav1.Verbs{"get", "patch", "update"},
 			})
 		}
 	}
 	if len(list.APIResources) == 0 && gv != (schema.GroupVersion{Version: "v1"}) {
 		return nil
 	}
-	slices.SortFunc(list.APIResources, func(a, b metav1.APIResource) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list.APIResources, func(a, b metav1.APIResource) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
 	return list
 }
 

@@ -21,7 +21,9 @@ func Example() {
 	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100}, 1)
 	pods := synthetic.NewSource(objects.All(), synthetic.SourceOptions{})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{TLS: true, Token: "secret"})
+	server, err := apiserver.New(
+		map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods},
+		apiserver.Options{TLS: true, Token: "secret"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -37,7 +39,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	list, err := client.CoreV1().Pods("").List(context.Background(), metav1.ListOptions{FieldSelector: "metadata.namespace=ns-00"})
+	list, err := client.CoreV1().Pods("").List(context.Background(),
+		metav1.ListOptions{FieldSelector: "metadata.namespace=ns-00"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -53,9 +56,10 @@ func Example_faults() {
 		Faults:  []synthetic.Fault{{Kind: synthetic.FaultGone, AfterEvents: 5}},
 	})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{
-		Faults: []synthetic.Fault{{Kind: apiserver.FaultHalfClose, AfterEvents: 10}},
-	})
+	server, err := apiserver.New(
+		map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{
+			Faults: []synthetic.Fault{{Kind: apiserver.FaultHalfClose, AfterEvents: 10}},
+		})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -87,7 +91,9 @@ func Example_faults() {
 	factory.WaitForCacheSync(stop)
 
 	for i := range 20 {
-		if _, err := pods.Create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("pod-%02d", i)}}); err != nil {
+		if _, err := pods.Create(
+			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a",
+				Name: fmt.Sprintf("pod-%02d", i)}}); err != nil {
 			fmt.Println(err)
 		}
 	}

@@ -41,7 +41,8 @@ const (
 
 // FaultKinds lists the kinds, for messages and checks.
 func FaultKinds() []synthetic.FaultKind {
-	return []synthetic.FaultKind{FaultTooMany, FaultInternal, FaultReset, FaultCutList, FaultCut, FaultHalfClose, FaultSlow}
+	return []synthetic.FaultKind{FaultTooMany, FaultInternal, FaultReset, FaultCutList, FaultCut,
+		FaultHalfClose, FaultSlow}
 }
 
 // delayed are the kinds that have a Delay.
@@ -50,7 +51,9 @@ var delayed = []synthetic.FaultKind{FaultTooMany, FaultSlow}
 func checkFaults(faults []synthetic.Fault) error {
 	for i, f := range faults {
 		if slices.Contains(synthetic.FaultKinds(), f.Kind) {
-			return fmt.Errorf("apiserver: faults[%d]: %q is a fault of a source: give it to synthetic.SourceOptions.Faults", i, f.Kind)
+			return fmt.Errorf(
+				"apiserver: faults[%d]: %q is a fault of a source: give it to synthetic.SourceOptions.Faults",
+				i, f.Kind)
 		}
 		if problems := f.Problems(FaultKinds(), delayed); len(problems) > 0 {
 			return fmt.Errorf("apiserver: faults[%d]: %w", i, problems[0])
@@ -66,7 +69,8 @@ func checkFaults(faults []synthetic.Fault) error {
 func RandomFaults(seed uint64, count int) (server, source []synthetic.Fault) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	some := func(kind synthetic.FaultKind, often int) synthetic.Fault {
-		f := synthetic.Fault{Kind: kind, AfterEvents: rng.IntN(often), EveryEvents: 1 + rng.IntN(often), Count: count}
+		f := synthetic.Fault{Kind: kind, AfterEvents: rng.IntN(often), EveryEvents: 1 + rng.IntN(often),
+			Count: count}
 		switch kind {
 		case FaultTooMany:
 			f.Delay = time.Second
@@ -86,7 +90,8 @@ func RandomFaults(seed uint64, count int) (server, source []synthetic.Fault) {
 	for _, kind := range synthetic.FaultKinds() {
 		often := 200
 		switch kind {
-		case synthetic.FaultListError, synthetic.FaultWatchRefused, synthetic.FaultTooLarge, synthetic.FaultExpireContinue, synthetic.FaultDropBookmarks, synthetic.FaultCacheFilling:
+		case synthetic.FaultListError, synthetic.FaultWatchRefused, synthetic.FaultTooLarge,
+			synthetic.FaultExpireContinue, synthetic.FaultDropBookmarks, synthetic.FaultCacheFilling:
 			often = 10
 		}
 		source = append(source, some(kind, often))
@@ -103,7 +108,9 @@ func (s *Server) strike(kind synthetic.FaultKind) *synthetic.Fault {
 	return s.faults.Load().Strike(kind)
 }
 
-func errAsked(kind synthetic.FaultKind) error { return fmt.Errorf("the fault %s was asked for", kind) }
+func errAsked(kind synthetic.FaultKind) error {
+	return fmt.Errorf("the fault %s was asked for", kind)
+}
 
 // requestFault strikes a request before it has any effect.
 func (s *Server) requestFault(req *http.Request) error {

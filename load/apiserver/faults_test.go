@@ -31,12 +31,15 @@ func TestEachFault(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
 		for _, fault := range []synthetic.Fault{
-			{Kind: FaultTooMany, Delay: time.Millisecond}, {Kind: FaultInternal}, {Kind: FaultReset}, {Kind: FaultCutList},
-			{Kind: FaultCut, AfterEvents: 1}, {Kind: FaultHalfClose, AfterEvents: 1}, {Kind: FaultSlow, AfterEvents: 1, Delay: 80 * time.Millisecond},
+			{Kind: FaultTooMany, Delay: time.Millisecond}, {Kind: FaultInternal}, {Kind: FaultReset},
+			{Kind: FaultCutList},
+			{Kind: FaultCut, AfterEvents: 1}, {Kind: FaultHalfClose, AfterEvents: 1},
+			{Kind: FaultSlow, AfterEvents: 1, Delay: 80 * time.Millisecond},
 		} {
 			t.Run(fmt.Sprintf("%s/tls=%v", fault.Kind, secure), func(t *testing.T) {
 				t.Parallel()
-				f := start(t, somePods(3), Options{TLS: secure, Faults: []synthetic.Fault{fault}}, synthetic.SourceOptions{})
+				f := start(t, somePods(3), Options{TLS: secure, Faults: []synthetic.Fault{fault}},
+					synthetic.SourceOptions{})
 				pods := clientset(t, f.RESTConfig()).CoreV1().Pods("")
 				began := time.Now()
 				switch fault.Kind {
@@ -62,13 +65,15 @@ func TestEachFault(t *testing.T) {
 						must[runtime.Object](t)(f.pods.Update(somePods(1)[0]))
 					}
 					if fault.Kind == FaultSlow {
-						same(t, collect(t, w, 3), "MODIFIED pod-000000@4", "MODIFIED pod-000000@5", "MODIFIED pod-000000@6")
+						same(t, collect(t, w, 3), "MODIFIED pod-000000@4", "MODIFIED pod-000000@5",
+							"MODIFIED pod-000000@6")
 						if took := time.Since(began); took < 70*time.Millisecond {
 							t.Errorf("slow took %v, want 7 pauses of 10 ms", took)
 						}
 					} else {
 						got := collect(t, w, 4)
-						if got[0] != "MODIFIED pod-000000@4" || len(got) > 1 && got[1] != "end" && got[1] != "ERROR 500" {
+						if got[0] != "MODIFIED pod-000000@4" || len(got) > 1 && got[1] != "end" &&
+							got[1] != "ERROR 500" {
 							t.Errorf("saw %v, want the first event and then the end", got)
 						}
 					}
@@ -110,7 +115,8 @@ func TestRandomFaultsRepeat(t *testing.T) {
 
 // follow keeps a copy of the pods by list and watch. Unlike an informer it retries at once.
 // It returns when the copy has version last.
-func follow(ctx context.Context, pods typedcorev1.PodInterface, last string, seed uint64) (map[string]string, error) {
+func follow(ctx context.Context, pods typedcorev1.PodInterface, last string,
+	seed uint64) (map[string]string, error) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var state map[string]string // versions by key
 	at := ""
@@ -171,7 +177,8 @@ func TestFollowersUnderFaults(t *testing.T) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()
 			server, source := RandomFaults(seed, 2)
-			f := start(t, somePods(60), Options{TLS: seed%2 == 1, Faults: server}, synthetic.SourceOptions{Faults: source, FreshWait: time.Millisecond})
+			f := start(t, somePods(60), Options{TLS: seed%2 == 1, Faults: server},
+				synthetic.SourceOptions{Faults: source, FreshWait: time.Millisecond})
 			const writes = 1000
 			ctx := within(t)
 			last := fmt.Sprint(60 + writes)
@@ -193,7 +200,9 @@ func TestFollowersUnderFaults(t *testing.T) {
 			}
 			// Earlier writes would be in the lists, and no event would be left for a fault.
 			// Until then no fault ends a watch, and only a bounded number of requests fail.
-			eventually(t, "a watch of each follower", func() bool { return f.Stats().Watches == int64(followers) })
+			eventually(t, "a watch of each follower", func() bool {
+				return f.Stats().Watches == int64(followers)
+			})
 			if err := scribble(f.pods, writes, seed); err != nil {
 				t.Error(err)
 			}
@@ -252,16 +261,21 @@ func sameState(s *synthetic.Source, got map[string]string) error {
 func TestInformersUnderFaults(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ server, source []synthetic.Fault }{
-		"none":       {},
-		"too-many":   {server: []synthetic.Fault{{Kind: FaultTooMany, Delay: time.Second}}},
-		"internal":   {server: []synthetic.Fault{{Kind: FaultInternal, AfterEvents: 1}}},
-		"reset":      {server: []synthetic.Fault{{Kind: FaultReset, AfterEvents: 1}}},
-		"cut-list":   {server: []synthetic.Fault{{Kind: FaultCutList}}},
-		"cut":        {server: []synthetic.Fault{{Kind: FaultCut, AfterEvents: 100, EveryEvents: 30, Count: 4}}},
-		"half-close": {server: []synthetic.Fault{{Kind: FaultHalfClose, AfterEvents: 100, EveryEvents: 30, Count: 4}}},
-		"slow":       {server: []synthetic.Fault{{Kind: FaultSlow, AfterEvents: 50, EveryEvents: 25, Count: 4, Delay: 50 * time.Millisecond}}},
-		"gone":       {source: []synthetic.Fault{{Kind: synthetic.FaultGone, AfterEvents: 100, EveryEvents: 60, Count: 3}}},
-		"close":      {source: []synthetic.Fault{{Kind: synthetic.FaultClose, AfterEvents: 30, EveryEvents: 60, Count: 5}}},
+		"none":     {},
+		"too-many": {server: []synthetic.Fault{{Kind: FaultTooMany, Delay: time.Second}}},
+		"internal": {server: []synthetic.Fault{{Kind: FaultInternal, AfterEvents: 1}}},
+		"reset":    {server: []synthetic.Fault{{Kind: FaultReset, AfterEvents: 1}}},
+		"cut-list": {server: []synthetic.Fault{{Kind: FaultCutList}}},
+		"cut": {server: []synthetic.Fault{
+			{Kind: FaultCut, AfterEvents: 100, EveryEvents: 30, Count: 4}}},
+		"half-close": {server: []synthetic.Fault{
+			{Kind: FaultHalfClose, AfterEvents: 100, EveryEvents: 30, Count: 4}}},
+		"slow": {server: []synthetic.Fault{
+			{Kind: FaultSlow, AfterEvents: 50, EveryEvents: 25, Count: 4, Delay: 50 * time.Millisecond}}},
+		"gone": {source: []synthetic.Fault{
+			{Kind: synthetic.FaultGone, AfterEvents: 100, EveryEvents: 60, Count: 3}}},
+		"close": {source: []synthetic.Fault{
+			{Kind: synthetic.FaultClose, AfterEvents: 30, EveryEvents: 60, Count: 5}}},
 		"refused":    {source: []synthetic.Fault{{Kind: synthetic.FaultWatchRefused}}},
 		"list-error": {source: []synthetic.Fault{{Kind: synthetic.FaultListError}}},
 	}
@@ -326,18 +340,22 @@ func everyInformer(t *testing.T, f *fixture, stop chan struct{}) map[string]cach
 	}
 	config := f.RESTConfig()
 	h := must[*http.Client](t)(newHTTPClient(t, config))
-	d := dynamicinformer.NewDynamicSharedInformerFactory(must[*dynamic.DynamicClient](t)(dynamic.NewForConfigAndClient(config, h)), 0)
+	d := dynamicinformer.NewDynamicSharedInformerFactory(
+		must[*dynamic.DynamicClient](t)(dynamic.NewForConfigAndClient(config, h)), 0)
 	stores["dynamic informer"] = d.ForResource(Pods).Informer().GetStore()
 	d.Start(stop)
-	m := metadatainformer.NewSharedInformerFactory(must[metadata.Interface](t)(metadata.NewForConfigAndClient(config, h)), 0)
+	m := metadatainformer.NewSharedInformerFactory(
+		must[metadata.Interface](t)(metadata.NewForConfigAndClient(config, h)), 0)
 	stores["metadata informer"] = m.ForResource(Pods).Informer().GetStore()
 	m.Start(stop)
-	lw := cache.NewListWatchFromClient(clientset(t, f.RESTConfig()).CoreV1().RESTClient(), "pods", "", fields.Everything())
+	lw := cache.NewListWatchFromClient(clientset(t, f.RESTConfig()).CoreV1().RESTClient(), "pods", "",
+		fields.Everything())
 	lone := cache.NewSharedIndexInformer(listing{lw}, &corev1.Pod{}, 0, cache.Indexers{})
 	stores["listing informer"] = lone.GetStore()
 	ended := make(chan struct{})
 	go func() { lone.Run(stop); close(ended) }()
-	for _, informer := range append(all, lone, d.ForResource(Pods).Informer(), m.ForResource(Pods).Informer()) {
+	for _, informer := range append(all, lone, d.ForResource(Pods).Informer(),
+		m.ForResource(Pods).Informer()) {
 		if !cache.WaitForCacheSync(within(t).Done(), informer.HasSynced) {
 			t.Fatal("an informer does not sync")
 		}

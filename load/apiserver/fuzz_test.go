@@ -34,9 +34,12 @@ func FuzzRequests(f *testing.F) {
 		}
 	}
 	var logged serverLog
-	widgetsOf := synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0), SelectableFields: []string{"spec.color"}})
-	pods := synthetic.NewSource([]runtime.Object{smallPod("a", "w")}, synthetic.SourceOptions{FreshWait: time.Millisecond})
-	s, err := New(map[schema.GroupVersionResource]*synthetic.Source{widgets: widgetsOf, Pods: pods}, Options{ErrorLog: logged.logger()})
+	widgetsOf := synthetic.NewSource(nil,
+		synthetic.SourceOptions{Example: widget("", "", 0), SelectableFields: []string{"spec.color"}})
+	pods := synthetic.NewSource([]runtime.Object{smallPod("a", "w")},
+		synthetic.SourceOptions{FreshWait: time.Millisecond})
+	s, err := New(map[schema.GroupVersionResource]*synthetic.Source{widgets: widgetsOf, Pods: pods},
+		Options{ErrorLog: logged.logger()})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -78,9 +78,11 @@ func (s *Server) recovered(a *response, req *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	// Quoted, because a client chooses the path and may influence the reason.
-	s.options.ErrorLog.Printf("apiserver: panic in %s %q: %q\n%s", req.Method, req.URL.Path, fmt.Sprint(reason), debug.Stack())
+	s.options.ErrorLog.Printf("apiserver: panic in %s %q: %q\n%s", req.Method, req.URL.Path,
+		fmt.Sprint(reason), debug.Stack())
 	if a.started {
 		panic(http.ErrAbortHandler)
 	}
-	s.writeError(a, req, apierrors.NewInternalError(errors.New("the handler panicked: the server's log has the stack")))
+	s.writeError(a, req, apierrors.NewInternalError(
+		errors.New("the handler panicked: the server's log has the stack")))
 }

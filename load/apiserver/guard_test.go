@@ -55,7 +55,8 @@ func TestPagesInABrowser(t *testing.T) {
 				{"GET", "/api/v1/pods?watch=1&timeoutSeconds=-1", ""},
 				{"POST", "/api/v1/namespaces/a/pods", `{"metadata":{"generateName":"p-"}}`},
 			} {
-				req := must[*http.Request](t)(http.NewRequestWithContext(within(t), r.method, f.URL()+r.path, strings.NewReader(r.body)))
+				req := must[*http.Request](t)(
+					http.NewRequestWithContext(within(t), r.method, f.URL()+r.path, strings.NewReader(r.body)))
 				req.Host = c.host
 				if c.origin != "" {
 					req.Header.Set("Origin", c.origin)
@@ -64,8 +65,10 @@ func TestPagesInABrowser(t *testing.T) {
 				before := f.pods.ResourceVersion()
 				res := must[*http.Response](t)(client.Do(req)) //nolint:bodyclose // it is closed below
 				_ = res.Body.Close()
-				if (res.StatusCode == http.StatusForbidden) != c.refused || (res.StatusCode >= 400) != c.refused {
-					t.Errorf("TLS %v, Host %q, Origin %q: %s %s: %s, refused: want %v", secure, c.host, c.origin, r.method, r.path, res.Status, c.refused)
+				if (res.StatusCode == http.StatusForbidden) != c.refused ||
+					(res.StatusCode >= 400) != c.refused {
+					t.Errorf("TLS %v, Host %q, Origin %q: %s %s: %s, refused: want %v", secure, c.host, c.origin,
+						r.method, r.path, res.Status, c.refused)
 				}
 				if c.refused && f.pods.ResourceVersion() != before {
 					t.Errorf("Host %q, Origin %q: %s %s has written", c.host, c.origin, r.method, r.path)
@@ -81,7 +84,8 @@ func TestPagesAreTold(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{Token: "secret"}, synthetic.SourceOptions{})
 	for _, header := range []string{"Host", "Origin"} {
-		req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods", nil))
+		req := must[*http.Request](t)(
+			http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods", nil))
 		if header == "Host" {
 			req.Host = "evil.example"
 		} else {
@@ -89,7 +93,8 @@ func TestPagesAreTold(t *testing.T) {
 		}
 		code, status := ask(t, req)
 		if code != 403 || status.Reason != metav1.StatusReasonForbidden || status.Code != 403 ||
-			!strings.Contains(status.Message, "evil.example") || !strings.Contains(status.Message, "localhost") {
+			!strings.Contains(status.Message, "evil.example") ||
+			!strings.Contains(status.Message, "localhost") {
 			t.Errorf("%s: %d %+v, want 403 that names both hosts", header, code, status)
 		}
 	}
@@ -102,7 +107,8 @@ func TestBodiesWithoutType(t *testing.T) {
 	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{}, synthetic.SourceOptions{})
 	before := f.pods.ResourceVersion()
 	const collection = "/api/v1/namespaces/a/pods"
-	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ";"} {
+	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded",
+		"multipart/form-data; boundary=x", ";"} {
 		for _, r := range []struct{ method, path, body string }{
 			{"POST", collection, `{"metadata":{"name":"q"}}`},
 			{"PUT", collection + "/p", `{"metadata":{"name":"p","labels":{"a":"b"}}}`},
@@ -115,7 +121,8 @@ func TestBodiesWithoutType(t *testing.T) {
 				headers = []string{"Content-Type", contentType}
 			}
 			got := request(t, r.method, f.URL()+r.path, r.body, headers...)
-			if got.code != http.StatusUnsupportedMediaType || !strings.Contains(string(got.body), `"reason":"UnsupportedMediaType"`) {
+			if got.code != http.StatusUnsupportedMediaType ||
+				!strings.Contains(string(got.body), `"reason":"UnsupportedMediaType"`) {
 				t.Errorf("%s of type %q: %d %s, want 415", r.method, contentType, got.code, got.body)
 			}
 		}

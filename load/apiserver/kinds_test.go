@@ -54,13 +54,16 @@ func TestBuiltInKinds(t *testing.T) {
 	}{
 		{"POST", pods, "", `{"metadata":{"name":"p"}}`, 201, ""},
 		{"PUT", pods + "/p", "", `{"metadata":{"name":"p","labels":{"a":"b"}}}`, 200, `"a":"b"`},
-		{"PUT", pods + "/p", "", `{"metadata":{"name":"p","resourceVersion":"0","labels":{"a":"c"}}}`, 200, `"a":"c"`},
-		{"PUT", pods + "/p/status", "", `{"metadata":{"name":"p"},"status":{"phase":"Failed"}}`, 200, "Failed"},
+		{"PUT", pods + "/p", "", `{"metadata":{"name":"p","resourceVersion":"0","labels":{"a":"c"}}}`,
+			200, `"a":"c"`},
+		{"PUT", pods + "/p/status", "", `{"metadata":{"name":"p"},"status":{"phase":"Failed"}}`, 200,
+			"Failed"},
 		{"PATCH", pods + "/p", merge, `{"metadata":{"resourceVersion":null}}`, 200, ""},
 		{"PATCH", pods + "/p?force=true", merge, `{}`, 422, "force"},
 		{"PATCH", pods + "/p", merge, `{"metadata":{"uid":"x"}}`, 422, "immutable"},
 		{"PATCH", pods + "/p", merge, `{"spec":{"containers":7}}`, 422, "patch"},
-		{"POST", pods, "", `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}`, 400, "cannot be handled as a Pod"},
+		{"POST", pods, "", `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}`, 400,
+			"cannot be handled as a Pod"},
 		{"POST", pods, "", `{"apiVersion":"v1","kind":"Nope","metadata":{"name":"n"}}`, 400, ""},
 		{"POST", pods, "", `{"apiVersion":"v2","kind":"Pod","metadata":{"name":"n"}}`, 400, ""},
 		{"HEAD", pods + "/p", "", "", 405, ""},
@@ -73,16 +76,19 @@ func TestBuiltInKinds(t *testing.T) {
 		{"GET", pods + "/p", "", "", 404, ""},
 		{"POST", pods, "", held, 201, ""},
 		{"DELETE", pods + "/h", "", "", 200, "deletionTimestamp"},
-		{"PATCH", pods + "/h", merge, `{"metadata":{"finalizers":["example.com/a","example.com/b"]}}`, 422, "no new finalizers"},
+		{"PATCH", pods + "/h", merge, `{"metadata":{"finalizers":["example.com/a","example.com/b"]}}`,
+			422, "no new finalizers"},
 		{"PATCH", pods + "/h", merge, `{"metadata":{"finalizers":null}}`, 200, `"kind":"Pod"`},
 		{"GET", pods + "/h", "", "", 404, ""},
-		{"POST", "/api/v1/namespaces/../pods", "", `{"metadata":{"name":"p"}}`, 422, "metadata.namespace"},
+		{"POST", "/api/v1/namespaces/../pods", "", `{"metadata":{"name":"p"}}`, 422,
+			"metadata.namespace"},
 		{"GET", "/api/v1/namespaces/../pods", "", "", 400, ""},
 		{"POST", pods, "", `{"metadata":{"name":"P"}}`, 422, "metadata.name"},
 		{"POST", "/api/v1/nodes", "", `{"metadata":{"name":"n","namespace":"a"}}`, 201, ""},
 		{"POST", "/api/v1/nodes", "", `{"metadata":{"name":".."}}`, 422, ""},
 		{"PUT", "/api/v1/nodes/n", "", `{"metadata":{"name":"n","labels":{"a":"b"}}}`, 200, ""},
-		{"GET", "/api/v1/nodes?fieldSelector=metadata.namespace=a", "", "", 400, "field label not supported"},
+		{"GET", "/api/v1/nodes?fieldSelector=metadata.namespace=a", "", "", 400,
+			"field label not supported"},
 		{"GET", "/api/v1/nodes/%2e%2e", "", "", 400, "may not be"},
 		{"DELETE", "/api/v1/nodes/n", "", "", 200, `"kind":"Status"`},
 		{"POST", "/api/v1/nodes", "", held, 201, ""},
@@ -99,9 +105,11 @@ func TestBuiltInKinds(t *testing.T) {
 		}
 		got := request(t, c.method, s.URL()+c.path, c.body, "Content-Type", c.contentType)
 		if got.code != c.code || !strings.Contains(string(got.body), c.has) {
-			t.Errorf("%s %s %s: %d %s, want %d with %q", c.method, c.path, c.body, got.code, got.body, c.code, c.has)
+			t.Errorf("%s %s %s: %d %s, want %d with %q", c.method, c.path, c.body, got.code, got.body,
+				c.code, c.has)
 		}
-		if c.code == http.StatusMethodNotAllowed && c.method != http.MethodHead && !strings.Contains(string(got.body), string(metav1.StatusReasonMethodNotAllowed)) {
+		if c.code == http.StatusMethodNotAllowed && c.method != http.MethodHead &&
+			!strings.Contains(string(got.body), string(metav1.StatusReasonMethodNotAllowed)) {
 			t.Errorf("%s %s: %s, want a Status", c.method, c.path, got.body)
 		}
 	}
@@ -117,7 +125,8 @@ func TestRecordedKinds(t *testing.T) {
 	recorded.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 	pods := synthetic.NewSource(nil, synthetic.SourceOptions{Example: recorded})
 	t.Cleanup(pods.Stop)
-	s := must[*Server](t)(New(map[schema.GroupVersionResource]*synthetic.Source{widgets: source, Pods: pods}, Options{}))
+	s := must[*Server](t)(
+		New(map[schema.GroupVersionResource]*synthetic.Source{widgets: source, Pods: pods}, Options{}))
 	defer s.Stop()
 	if r := s.resources[Pods]; r.custom || !r.unconditional() || !r.returnsDeleted() {
 		t.Errorf("recorded pods: %+v, want them to be pods", r)
@@ -137,7 +146,8 @@ func TestTypedCustomKind(t *testing.T) {
 	known.AddKnownTypeWithName(things.GroupVersion().WithKind("Other"), &corev1.Secret{})
 	source := synthetic.NewSource(nil, synthetic.SourceOptions{Example: &corev1.ConfigMap{}})
 	t.Cleanup(source.Stop)
-	s := must[*Server](t)(New(map[schema.GroupVersionResource]*synthetic.Source{things: source}, Options{Scheme: known}))
+	s := must[*Server](t)(
+		New(map[schema.GroupVersionResource]*synthetic.Source{things: source}, Options{Scheme: known}))
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +159,8 @@ func TestTypedCustomKind(t *testing.T) {
 		has                string
 	}{
 		{"POST", "", `{"metadata":{"name":"t"},"data":{"a":"b"}}`, 201, `"generation":1`},
-		{"POST", "", `{"apiVersion":"example.com/v1","kind":"Other","metadata":{"name":"o"}}`, 422, "must be Thing"},
+		{"POST", "", `{"apiVersion":"example.com/v1","kind":"Other","metadata":{"name":"o"}}`, 422,
+			"must be Thing"},
 		{"POST", "", `{"apiVersion":"example.com/v2","kind":"Thing","metadata":{"name":"o"}}`, 400, ""},
 		{"PUT", "/t", `{"metadata":{"name":"t"}}`, 422, "must be specified for an update"},
 		{"PATCH", "/t", `{"metadata":{"labels":{"a":"b"}}}`, 200, `"generation":1`},
@@ -163,7 +174,8 @@ func TestTypedCustomKind(t *testing.T) {
 		}
 		got := request(t, c.method, at+c.path, c.body, "Content-Type", contentType)
 		if got.code != c.code || !strings.Contains(string(got.body), c.has) {
-			t.Errorf("%s %s %s: %d %s, want %d with %q", c.method, c.path, c.body, got.code, got.body, c.code, c.has)
+			t.Errorf("%s %s %s: %d %s, want %d with %q", c.method, c.path, c.body, got.code, got.body,
+				c.code, c.has)
 		}
 	}
 }

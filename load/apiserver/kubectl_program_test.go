@@ -20,7 +20,8 @@ func TestKubectl(t *testing.T) {
 	if err != nil {
 		t.Skipf("kubectl is not installed: %v", err)
 	}
-	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{TLS: true, Token: "secret"}, synthetic.SourceOptions{})
+	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{TLS: true, Token: "secret"},
+		synthetic.SourceOptions{})
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	if err := os.WriteFile(kubeconfig, must[[]byte](t)(f.Kubeconfig()), 0o600); err != nil {
@@ -41,7 +42,9 @@ func TestKubectl(t *testing.T) {
 		{"delete pod p", "", "deleted"},
 		{"get pods --ignore-not-found -o name", "", ""},
 	} {
-		cmd := exec.CommandContext(within(t), program, append(strings.Fields(c.args), "--namespace=a", "--kubeconfig="+kubeconfig, "--cache-dir="+dir)...)
+		cmd := exec.CommandContext(within(t), program,
+			append(strings.Fields(c.args), "--namespace=a", "--kubeconfig="+kubeconfig,
+				"--cache-dir="+dir)...)
 		cmd.Stdin = strings.NewReader(c.stdin)
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), c.want) || c.want == "" && len(out) > 0 {

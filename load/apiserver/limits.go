@@ -37,7 +37,8 @@ type inFlight struct {
 
 func newInFlight(o *Options) inFlight {
 	slots := func(n, ordinary int) loopback.Slots { return loopback.NewSlots(cmp.Or(n, ordinary)) }
-	return inFlight{slots(o.MaxInFlight, DefaultMaxInFlight), slots(o.MaxMutatingInFlight, DefaultMaxMutatingInFlight)}
+	return inFlight{slots(o.MaxInFlight, DefaultMaxInFlight),
+		slots(o.MaxMutatingInFlight, DefaultMaxMutatingInFlight)}
 }
 
 // enter takes a slot for a request; the caller calls leave after the answer. Without a free
@@ -49,7 +50,8 @@ func (f inFlight) enter(method string) (leave func(), err error) {
 	}
 	leave, ok := slots.Enter()
 	if !ok {
-		return nil, apierrors.NewTooManyRequests("too many requests are in flight: please try again later", loopback.RetryAfter)
+		return nil, apierrors.NewTooManyRequests(
+			"too many requests are in flight: please try again later", loopback.RetryAfter)
 	}
 	return leave, nil
 }

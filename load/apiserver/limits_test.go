@@ -55,7 +55,8 @@ func (p *pipes) dial() net.Conn {
 func piped(t *testing.T) (widgetsOf *synthetic.Source, dial func() net.Conn) {
 	t.Helper()
 	p := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
-	f := &fixture{widgets: synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0)})}
+	f := &fixture{widgets: synthetic.NewSource(nil,
+		synthetic.SourceOptions{Example: widget("", "", 0)})}
 	s := must[*Server](t)(New(nil, Options{}))
 	s.resources[widgets] = must[*resource](t)(newResource(widgets, f.widgets, &s.options))
 	s.mu.Lock()
@@ -91,7 +92,8 @@ func TestSlowClients(t *testing.T) {
 		{"half a header", "GET /version HTTP/1.1\nHost: local", loopback.HeaderTimeout, ""},
 		{"no request", "", loopback.HeaderTimeout, ""},
 		{"idle after a request", "GET /healthz" + host + "\n", loopback.IdleTimeout, "200"},
-		{"half a body", "POST " + at + host + "Content-Type: application/json\nContent-Length: 10\n\n{", bodyTimeout, "408"},
+		{"half a body", "POST " + at + host + "Content-Type: application/json\nContent-Length: 10\n\n{",
+			bodyTimeout, "408"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,7 +111,8 @@ func TestSlowClients(t *testing.T) {
 				if err != nil {
 					t.Fatalf("after %v: %v, want the end of the connection", time.Since(start), err)
 				}
-				if status, _, _ := strings.Cut(strings.TrimPrefix(string(answer), "HTTP/1.1 "), " "); status != c.status {
+				if status, _, _ := strings.Cut(strings.TrimPrefix(string(answer), "HTTP/1.1 "),
+					" "); status != c.status {
 					t.Errorf("answered %q, want %q", answer, c.status)
 				}
 				if took := time.Since(start); took < c.after || took > c.after+5*time.Second {
@@ -124,7 +127,9 @@ func TestSlowClients(t *testing.T) {
 			source, dial := piped(t)
 			conn := dial()
 			send(t, conn, "GET "+at+"?watch=1&resourceVersion=1"+host+"\n")
-			response := must[*http.Response](t)(http.ReadResponse(bufio.NewReader(conn), nil)) //nolint:bodyclose // the connection ends with the server
+			response := must[*http.Response](t)(
+				http.ReadResponse(bufio.NewReader(conn),
+					nil)) //nolint:bodyclose // the connection ends with the server
 			time.Sleep(24 * time.Hour)
 			must[runtime.Object](t)(source.Create(widget("a", "w", 1)))
 			line, err := bufio.NewReader(response.Body).ReadString('\n')
@@ -153,7 +158,8 @@ func TestUnreadAnswer(t *testing.T) {
 		start := time.Now()
 		answer, err := io.ReadAll(conn)
 		if err != nil || len(answer) > 100<<10 || time.Since(start) > time.Second {
-			t.Errorf("%d bytes in %v, %v: want the end of the connection", len(answer), time.Since(start), err)
+			t.Errorf("%d bytes in %v, %v: want the end of the connection", len(answer), time.Since(start),
+				err)
 		}
 		// A slow client that does read gets the whole answer.
 		conn = dial()
@@ -177,16 +183,19 @@ func TestUnreadAnswer(t *testing.T) {
 // separate limits, and watches do not count.
 func TestInFlight(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{MaxInFlight: 2, MaxMutatingInFlight: 1}, synthetic.SourceOptions{FreshWait: time.Hour})
+	f := start(t, nil, Options{MaxInFlight: 2, MaxMutatingInFlight: 1},
+		synthetic.SourceOptions{FreshWait: time.Hour})
 	get := func() answer { return request(t, "GET", f.URL()+"/version", "") }
 	post := func() answer {
-		return request(t, "POST", f.URL()+"/api/v1/namespaces/a/pods", `{"metadata":{"generateName":"p-"}}`, "Content-Type", runtime.ContentTypeJSON)
+		return request(t, "POST", f.URL()+"/api/v1/namespaces/a/pods",
+			`{"metadata":{"generateName":"p-"}}`, "Content-Type", runtime.ContentTypeJSON)
 	}
 	full := func(got answer) bool {
 		if got.code != http.StatusTooManyRequests {
 			return false
 		}
-		if got.header.Get("Retry-After") != "1" || !strings.Contains(string(got.body), `"reason":"TooManyRequests"`) {
+		if got.header.Get("Retry-After") != "1" ||
+			!strings.Contains(string(got.body), `"reason":"TooManyRequests"`) {
 			t.Errorf("429 with %v and %s, want Retry-After and a Status", got.header, got.body)
 		}
 		return true
@@ -280,12 +289,16 @@ func TestPanic(t *testing.T) {
 	if got := request(t, "GET", f.URL()+"/api/v1/pods", ""); got.code != 200 || logged.String() != "" {
 		t.Errorf("before: %d %s, logged %q", got.code, got.body, logged.String())
 	}
-	req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodPost, f.URL()+"/api/v1/namespaces/a/pods", strings.NewReader(`{"metadata":{"name":"p"}}`)))
+	req := must[*http.Request](t)(
+		http.NewRequestWithContext(within(t), http.MethodPost, f.URL()+"/api/v1/namespaces/a/pods",
+			strings.NewReader(`{"metadata":{"name":"p"}}`)))
 	req.Header.Set("Content-Type", runtime.ContentTypeJSON)
-	if code, status := ask(t, req); code != 500 || status.Reason != metav1.StatusReasonInternalError || status.APIVersion != "v1" {
+	if code, status := ask(t, req); code != 500 || status.Reason != metav1.StatusReasonInternalError ||
+		status.APIVersion != "v1" {
 		t.Errorf("%d %+v, want 500 with a Status", code, status)
 	}
-	for _, want := range []string{`panic in POST "/api/v1/namespaces/a/pods"`, `"the clock\nis broken"`, "(*Server).create("} {
+	for _, want := range []string{`panic in POST "/api/v1/namespaces/a/pods"`,
+		`"the clock\nis broken"`, "(*Server).create("} {
 		if !strings.Contains(logged.String(), want) {
 			t.Errorf("the log does not say %s:\n%s", want, logged.String())
 		}
@@ -299,8 +312,10 @@ func TestPanic(t *testing.T) {
 func TestAbortIsNoPanic(t *testing.T) {
 	t.Parallel()
 	var logged serverLog
-	f := start(t, nil, Options{Faults: []synthetic.Fault{{Kind: FaultReset}}, ErrorLog: logged.logger()}, synthetic.SourceOptions{})
-	req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods", nil))
+	f := start(t, nil, Options{Faults: []synthetic.Fault{{Kind: FaultReset}},
+		ErrorLog: logged.logger()}, synthetic.SourceOptions{})
+	req := must[*http.Request](t)(
+		http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods", nil))
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	if res, err := transport.RoundTrip(req); err == nil {

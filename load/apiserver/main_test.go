@@ -58,10 +58,14 @@ func start(t *testing.T, pods []runtime.Object, o Options, so synthetic.SourceOp
 	f := &fixture{}
 	so.Example = &corev1.Pod{}
 	f.pods = synthetic.NewSource(pods, so)
-	f.nodes = synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: 3}, 1).All(), synthetic.SourceOptions{})
+	f.nodes = synthetic.NewSource(
+		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: 3}, 1).All(),
+		synthetic.SourceOptions{})
 	f.widgets = synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0)})
 	var err error
-	f.Server, err = New(map[schema.GroupVersionResource]*synthetic.Source{Pods: f.pods, Nodes: f.nodes, widgets: f.widgets}, o)
+	f.Server, err = New(
+		map[schema.GroupVersionResource]*synthetic.Source{Pods: f.pods, Nodes: f.nodes,
+			widgets: f.widgets}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +82,8 @@ func start(t *testing.T, pods []runtime.Object, o Options, so synthetic.SourceOp
 }
 
 func somePods(n int) []runtime.Object {
-	return synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: n, Namespaces: 3, Nodes: 4}, 1).All()
+	return synthetic.Generate(
+		synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: n, Namespaces: 3, Nodes: 4}, 1).All()
 }
 
 // serverLog collects what a server logs.
@@ -114,7 +119,10 @@ func within(t *testing.T) context.Context {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(within(t), 2*time.Millisecond, patience, true, func(context.Context) (bool, error) { return holds(), nil })
+	err := wait.PollUntilContextTimeout(within(t), 2*time.Millisecond, patience, true,
+		func(context.Context) (bool, error) {
+			return holds(), nil
+		})
 	if err != nil {
 		t.Fatalf("%s: it did not come in %v", what, patience)
 	}
@@ -144,7 +152,8 @@ func forms() map[string]func(*rest.Config) *rest.Config {
 		},
 		"yaml": func(c *rest.Config) *rest.Config {
 			c.ContentType = runtime.ContentTypeYAML
-			c.AcceptContentTypes = runtime.ContentTypeYAML + "," + runtime.ContentTypeJSON // YAML does not stream
+			// YAML does not stream
+			c.AcceptContentTypes = runtime.ContentTypeYAML + "," + runtime.ContentTypeJSON
 			return c
 		},
 	}

@@ -162,6 +162,7 @@ func (s *Server) negotiate(req *http.Request, r *resource, stream bool) (media, 
 
 // plain is the form of answers without negotiation.
 func (s *Server) plain() media {
-	info, _ := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	info, _ := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(),
+		runtime.ContentTypeJSON)
 	return media{info: info}
 }

@@ -64,7 +64,8 @@ func (s *Server) openAPIOf(gv schema.GroupVersion) map[string]any {
 		operation := func(action string, parameters ...string) map[string]any {
 			query := []map[string]any{}
 			for _, name := range parameters {
-				query = append(query, map[string]any{"name": name, "in": "query", "schema": map[string]string{"type": "string"}})
+				query = append(query, map[string]any{"name": name, "in": "query",
+					"schema": map[string]string{"type": "string"}})
 			}
 			return map[string]any{
 				"x-kubernetes-action": action, "x-kubernetes-group-version-kind": kind, "parameters": query,
@@ -102,11 +103,15 @@ func (s *Server) openAPIOf(gv schema.GroupVersion) map[string]any {
 }
 
 // undescribed is the text that kubectl explain shows.
-const undescribed = "This server of " + name + " does not describe fields: ask a cluster, or see https://kubernetes.io/docs/reference/kubernetes-api/."
+const undescribed = "This server of " + name +
+	" does not describe fields: ask a cluster, or see " +
+	"https://kubernetes.io/docs/reference/kubernetes-api/."
 
 // The supported query parameters.
 var (
-	listParameters  = []string{"allowWatchBookmarks", "continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeoutSeconds", "watch"}
+	listParameters = []string{"allowWatchBookmarks", "continue", "fieldSelector", "labelSelector",
+		"limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeoutSeconds",
+		"watch"}
 	writeParameters = []string{"dryRun", "fieldValidation"}
 )
 

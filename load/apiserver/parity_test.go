@@ -16,12 +16,15 @@ import (
 func TestLikeARealServer(t *testing.T) {
 	t.Parallel()
 	galaxies := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "galaxies"}
-	galaxy := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Galaxy"}}
+	galaxy := &unstructured.Unstructured{
+		Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Galaxy"}}
 	sources := map[schema.GroupVersionResource]*synthetic.Source{
-		widgets:  synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0), SelectableFields: []string{".spec.color"}}),
+		widgets: synthetic.NewSource(nil,
+			synthetic.SourceOptions{Example: widget("", "", 0), SelectableFields: []string{".spec.color"}}),
 		galaxies: synthetic.NewSource(nil, synthetic.SourceOptions{Example: galaxy}),
 	}
-	s := must[*Server](t)(New(sources, Options{ClusterScoped: map[schema.GroupVersionResource]bool{galaxies: true}}))
+	s := must[*Server](t)(
+		New(sources, Options{ClusterScoped: map[schema.GroupVersionResource]bool{galaxies: true}}))
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}

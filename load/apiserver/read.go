@@ -27,7 +27,8 @@ func (s *Server) get(w http.ResponseWriter, req *http.Request, t target) error {
 		return err
 	}
 	if _, err := strconv.ParseUint(o.ResourceVersion, 10, 64); err != nil && o.ResourceVersion != "" {
-		return apierrors.NewBadRequest(fmt.Sprintf("invalid resource version %q: use a number", o.ResourceVersion))
+		return apierrors.NewBadRequest(
+			fmt.Sprintf("invalid resource version %q: use a number", o.ResourceVersion))
 	}
 	obj, exists := t.resource.source.Get(t.key())
 	if !exists {
@@ -75,7 +76,8 @@ func (s *Server) listOf(r *resource, m media, from *metainternal.List) (runtime.
 	case m.form == formTable:
 		return m.table(r.gvk, from.ListMeta, from.Items...), nil
 	case m.form == formMetadata:
-		list := &metav1.PartialObjectMetadataList{ListMeta: from.ListMeta, Items: make([]metav1.PartialObjectMetadata, len(from.Items))}
+		list := &metav1.PartialObjectMetadataList{ListMeta: from.ListMeta,
+			Items: make([]metav1.PartialObjectMetadata, len(from.Items))}
 		list.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind(partial.Kind + "List"))
 		for i, obj := range from.Items {
 			list.Items[i] = *partialOf(obj)
@@ -111,7 +113,8 @@ func (s *Server) listOf(r *resource, m media, from *metainternal.List) (runtime.
 }
 
 // watch streams events until the source, the client or the server ends it.
-func (s *Server) watch(w http.ResponseWriter, req *http.Request, r *resource, m media, o metav1.ListOptions) error {
+func (s *Server) watch(w http.ResponseWriter, req *http.Request, r *resource, m media,
+	o metav1.ListOptions) error {
 	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
 	from, err := r.source.WatchBuffered(ctx, o, watchBuffer)
@@ -140,7 +143,8 @@ func (s *Server) watch(w http.ResponseWriter, req *http.Request, r *resource, m 
 		}
 		data, err := s.frame(&scratch, r, m, e)
 		if err != nil {
-			panic(http.ErrAbortHandler) // the status is sent, so the only way to report the error is to cut the connection
+			// the status is sent, so the only way to report the error is to cut the connection
+			panic(http.ErrAbortHandler)
 		}
 		if out.send(data) != nil {
 			return nil

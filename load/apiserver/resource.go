@@ -30,38 +30,48 @@ type resource struct {
 // clusterScoped are Kubernetes' own kinds without a namespace that a clientset can list, by group.
 // Options.ClusterScoped adds others.
 var clusterScoped = map[string][]string{
-	"":                             {"ComponentStatus", "Namespace", "Node", "PersistentVolume"},
-	"admissionregistration.k8s.io": {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration"},
+	"": {"ComponentStatus", "Namespace", "Node", "PersistentVolume"},
+	"admissionregistration.k8s.io": {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+		"MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+		"ValidatingWebhookConfiguration"},
 	"certificates.k8s.io":          {"CertificateSigningRequest", "ClusterTrustBundle"},
 	"flowcontrol.apiserver.k8s.io": {"FlowSchema", "PriorityLevelConfiguration"},
 	"internal.apiserver.k8s.io":    {"StorageVersion"},
 	"networking.k8s.io":            {"IPAddress", "IngressClass", "ServiceCIDR"},
 	"node.k8s.io":                  {"RuntimeClass"},
 	"rbac.authorization.k8s.io":    {"ClusterRole", "ClusterRoleBinding"},
-	"resource.k8s.io":              {"DeviceClass", "DeviceTaintRule", "ResourcePoolStatusRequest", "ResourceSlice"},
-	"scheduling.k8s.io":            {"PriorityClass"},
-	"storage.k8s.io":               {"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"},
-	"storagemigration.k8s.io":      {"StorageVersionMigration"},
+	"resource.k8s.io": {"DeviceClass", "DeviceTaintRule", "ResourcePoolStatusRequest",
+		"ResourceSlice"},
+	"scheduling.k8s.io": {"PriorityClass"},
+	"storage.k8s.io": {"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment",
+		"VolumeAttributesClass"},
+	"storagemigration.k8s.io": {"StorageVersionMigration"},
 }
 
-func newResource(gvr schema.GroupVersionResource, source *synthetic.Source, o *Options) (*resource, error) {
+func newResource(gvr schema.GroupVersionResource, source *synthetic.Source, o *Options) (*resource,
+	error) {
 	if gvr.Version == "" || gvr.Resource == "" {
 		return nil, fmt.Errorf("apiserver: the resource %q has no version or no name: give both", gvr)
 	}
 	if source == nil {
-		return nil, fmt.Errorf("apiserver: the resource %s has no source: make one with synthetic.NewSource", gvr.Resource)
+		return nil, fmt.Errorf(
+			"apiserver: the resource %s has no source: make one with synthetic.NewSource", gvr.Resource)
 	}
 	r := &resource{gvr: gvr, source: source}
 	example := source.Example()
 	if u, ok := example.(*unstructured.Unstructured); ok {
 		r.gvk, r.unstructured, r.status = u.GroupVersionKind(), true, true
 		if r.gvk.GroupVersion() != gvr.GroupVersion() || r.gvk.Kind == "" {
-			return nil, fmt.Errorf("apiserver: the example of %s is a %s: give its source an Example with apiVersion %s and a kind", gvr.Resource, r.gvk, gvr.GroupVersion())
+			return nil, fmt.Errorf(
+				"apiserver: the example of %s is a %s: give its source an Example with apiVersion %s and a "+
+					"kind", gvr.Resource, r.gvk, gvr.GroupVersion())
 		}
 	} else {
 		kinds, _, err := o.Scheme.ObjectKinds(example)
 		if err != nil {
-			return nil, fmt.Errorf("apiserver: the kind of %s: %w: give Options.Scheme one that knows %T, or use unstructured objects", gvr.Resource, err, example)
+			return nil, fmt.Errorf(
+				"apiserver: the kind of %s: %w: give Options.Scheme one that knows %T, or use unstructured "+
+					"objects", gvr.Resource, err, example)
 		}
 		for _, k := range kinds {
 			if k.GroupVersion() == gvr.GroupVersion() {
@@ -69,13 +79,16 @@ func newResource(gvr schema.GroupVersionResource, source *synthetic.Source, o *O
 			}
 		}
 		if r.gvk.Empty() {
-			return nil, fmt.Errorf("apiserver: the objects of %s are of %s: serve them as a resource of that group and version", gvr.Resource, kinds[0])
+			return nil, fmt.Errorf(
+				"apiserver: the objects of %s are of %s: serve them as a resource of that group and version",
+				gvr.Resource, kinds[0])
 		}
 		if _, err := o.Scheme.New(r.listKind()); err != nil {
 			return nil, fmt.Errorf("apiserver: the list of %s: %w", gvr.Resource, err)
 		}
 		_, r.protobuf = example.(interface{ Marshal() ([]byte, error) })
-		r.status = reflect.TypeOf(example).Elem().Kind() == reflect.Struct && reflect.ValueOf(example).Elem().FieldByName("Status").IsValid()
+		r.status = reflect.TypeOf(example).Elem().Kind() == reflect.Struct &&
+			reflect.ValueOf(example).Elem().FieldByName("Status").IsValid()
 	}
 	r.custom = !builtIn().IsGroupRegistered(gvr.Group)
 	own, known := o.ClusterScoped[gvr]
@@ -141,7 +154,8 @@ func withoutMetadata(obj runtime.Object) runtime.Object {
 // setStatus gives obj the status of another object of the resource.
 func (r *resource) setStatus(obj, from runtime.Object) {
 	if !r.unstructured {
-		reflect.ValueOf(obj).Elem().FieldByName("Status").Set(reflect.ValueOf(from).Elem().FieldByName("Status"))
+		reflect.ValueOf(obj).Elem().FieldByName("Status").Set(
+			reflect.ValueOf(from).Elem().FieldByName("Status"))
 		return
 	}
 	into := obj.(*unstructured.Unstructured).Object

@@ -13,7 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// TestClusterScopedIsThatOfTheClientset: in a clientset the clients of kinds without a namespace are
+// TestClusterScopedIsThatOfTheClientset: in a clientset the clients of kinds without a namespace
+// are
 // made without one. Those that can only be created, such as reviews of access, cannot be served.
 func TestClusterScopedIsThatOfTheClientset(t *testing.T) {
 	t.Parallel()
@@ -46,7 +47,8 @@ func TestClusterScopedIsThatOfTheClientset(t *testing.T) {
 		}
 	}
 	if len(want) != len(clusterScoped) {
-		t.Errorf("groups %q, want %q", slices.Sorted(maps.Keys(clusterScoped)), slices.Sorted(maps.Keys(want)))
+		t.Errorf("groups %q, want %q", slices.Sorted(maps.Keys(clusterScoped)),
+			slices.Sorted(maps.Keys(want)))
 	}
 }
 

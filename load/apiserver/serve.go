@@ -135,7 +135,8 @@ func (s *Server) notServed(path []string) error {
 	}
 	slices.Sort(have)
 	return statusError(http.StatusNotFound, metav1.StatusReasonNotFound,
-		fmt.Sprintf("the server could not find the requested resource: /%s; it serves %s", strings.Join(path, "/"), strings.Join(have, ", ")))
+		fmt.Sprintf("the server could not find the requested resource: /%s; it serves %s",
+			strings.Join(path, "/"), strings.Join(have, ", ")))
 }
 
 // handle carries out the request's method on the target.
@@ -229,7 +230,8 @@ var parameters = func() runtime.ParameterCodec {
 }()
 
 func decodeQuery(req *http.Request, into runtime.Object) error {
-	if err := parameters.DecodeParameters(req.URL.Query(), schema.GroupVersion{Version: "v1"}, into); err != nil {
+	if err := parameters.DecodeParameters(req.URL.Query(), schema.GroupVersion{Version: "v1"},
+		into); err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("the query %q: %v", req.URL.RawQuery, err))
 	}
 	return nil
@@ -250,7 +252,8 @@ func (s *Server) respond(w http.ResponseWriter, m media, code int, obj runtime.O
 const responseBuffer = 64 << 10
 
 // respondObject answers with one object of the target.
-func (s *Server) respondObject(w http.ResponseWriter, req *http.Request, t target, code int, obj runtime.Object) error {
+func (s *Server) respondObject(w http.ResponseWriter, req *http.Request, t target, code int,
+	obj runtime.Object) error {
 	m, err := s.negotiate(req, t.resource, false)
 	if err != nil {
 		return err

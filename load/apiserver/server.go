@@ -103,7 +103,8 @@ type Server struct {
 // The error names an address that is not on the loopback interface, an invalid fault, or a
 // source whose objects' kind is in neither the scheme nor the object. The caller keeps the
 // sources and stops them after the server.
-func New(sources map[schema.GroupVersionResource]*synthetic.Source, options Options) (*Server, error) {
+func New(sources map[schema.GroupVersionResource]*synthetic.Source, options Options) (*Server,
+	error) {
 	s := &Server{options: options, resources: map[schema.GroupVersionResource]*resource{}}
 	o := &s.options
 	if o.Address == "" {
@@ -126,7 +127,8 @@ func New(sources map[schema.GroupVersionResource]*synthetic.Source, options Opti
 	if err := checkFaults(o.Faults); err != nil {
 		return nil, err
 	}
-	s.codecs = serializer.NewCodecFactory(o.Scheme, serializer.WithStreamingCollectionEncodingToJSON(), serializer.WithStreamingCollectionEncodingToProtobuf())
+	s.codecs = serializer.NewCodecFactory(o.Scheme, serializer.WithStreamingCollectionEncodingToJSON(),
+		serializer.WithStreamingCollectionEncodingToProtobuf())
 	if len(sources) == 0 {
 		sources = map[schema.GroupVersionResource]*synthetic.Source{
 			Pods:  synthetic.NewSource(nil, synthetic.SourceOptions{Example: &corev1.Pod{}}),
@@ -176,9 +178,11 @@ func (s *Server) startLocked(listener net.Listener) {
 	s.mu.connections = map[net.Conn]bool{}
 	s.faults.Store(synthetic.NewFaultSchedule(s.options.Faults, s.options.Clock))
 	s.http = &http.Server{
-		Handler:           http.HandlerFunc(s.serve),
-		BaseContext:       func(net.Listener) context.Context { return s.ctx },
-		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		Handler:     http.HandlerFunc(s.serve),
+		BaseContext: func(net.Listener) context.Context { return s.ctx },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
 		ConnState:         s.connState,
 		ErrorLog:          log.New(io.Discard, "", 0), // clients that disconnect are no errors
 		ReadHeaderTimeout: loopback.HeaderTimeout,
@@ -187,7 +191,8 @@ func (s *Server) startLocked(listener net.Listener) {
 	}
 	serve := func() error { return s.http.Serve(listener) }
 	if s.cert != nil {
-		s.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{s.cert.pair}, MinVersion: tls.VersionTLS12}
+		s.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{s.cert.pair},
+			MinVersion: tls.VersionTLS12}
 		serve = func() error { return s.http.ServeTLS(listener, "", "") }
 	}
 	s.running.Add(1)
@@ -291,5 +296,6 @@ type counters struct {
 // Stats returns the server's counts so far.
 func (s *Server) Stats() Stats {
 	c := &s.stats
-	return Stats{c.connections.Load(), c.requests.Load(), c.watches.Load(), c.opened.Load(), c.events.Load(), c.encoded.Load(), c.bytes.Load()}
+	return Stats{c.connections.Load(), c.requests.Load(), c.watches.Load(), c.opened.Load(),
+		c.events.Load(), c.encoded.Load(), c.bytes.Load()}
 }

@@ -52,10 +52,13 @@ func TestZeroValue(t *testing.T) {
 // TestStopEndsWatches stops a server with streaming, slow and half-closed connections.
 func TestStopEndsWatches(t *testing.T) {
 	t.Parallel()
-	for _, faults := range [][]synthetic.Fault{nil, {{Kind: FaultSlow, Delay: time.Hour}}, {{Kind: FaultHalfClose}}} {
+	for _, faults := range [][]synthetic.Fault{nil, {{Kind: FaultSlow, Delay: time.Hour}},
+		{{Kind: FaultHalfClose}}} {
 		for _, secure := range []bool{false, true} {
 			f := start(t, somePods(3), Options{TLS: secure, Faults: faults}, synthetic.SourceOptions{})
-			w := must[watch.Interface](t)(clientset(t, f.RESTConfig()).CoreV1().Pods("").Watch(within(t), metav1.ListOptions{ResourceVersion: "3"}))
+			w := must[watch.Interface](t)(
+				clientset(t, f.RESTConfig()).CoreV1().Pods("").Watch(within(t),
+					metav1.ListOptions{ResourceVersion: "3"}))
 			must[runtime.Object](t)(f.pods.Update(somePods(1)[0]))
 			if len(faults) == 0 {
 				<-w.ResultChan()
@@ -90,19 +93,29 @@ func TestBadOptions(t *testing.T) {
 		o       Options
 		want    []string
 	}{
-		{"every interface", nil, Options{Address: "0.0.0.0:0"}, []string{"0.0.0.0:0", "loopback", "127.0.0.1"}},
+		{"every interface", nil, Options{Address: "0.0.0.0:0"},
+			[]string{"0.0.0.0:0", "loopback", "127.0.0.1"}},
 		{"no host", nil, Options{Address: ":8080"}, []string{":8080", "loopback"}},
 		{"a name", nil, Options{Address: "example.com:1"}, []string{"example.com", "loopback"}},
 		{"no port", nil, Options{Address: "127.0.0.1"}, []string{"127.0.0.1", "HOST:PORT"}},
-		{"unknown fault", nil, Options{Faults: []synthetic.Fault{{Kind: FaultCut}, {Kind: "cute"}}}, []string{"faults[1]", `"cute"`, "half-close"}},
-		{"fault of a source", nil, Options{Faults: []synthetic.Fault{{Kind: synthetic.FaultGone}}}, []string{"faults[0]", `"gone"`, "SourceOptions"}},
-		{"no delay", nil, Options{Faults: []synthetic.Fault{{Kind: FaultSlow}}}, []string{"delay", "slow"}},
-		{"delay of a cut", nil, Options{Faults: []synthetic.Fault{{Kind: FaultCut, Delay: 1}}}, []string{"delay", "cut"}},
-		{"no source", map[schema.GroupVersionResource]*synthetic.Source{Pods: nil}, Options{}, []string{"pods", "NewSource"}},
-		{"no version", map[schema.GroupVersionResource]*synthetic.Source{{Resource: "pods"}: pods}, Options{}, []string{"version"}},
-		{"another version", map[schema.GroupVersionResource]*synthetic.Source{{Group: "apps", Version: "v1", Resource: "pods"}: pods}, Options{}, []string{"pods", "v1"}},
-		{"another group", map[schema.GroupVersionResource]*synthetic.Source{Pods: untyped}, Options{}, []string{"Widget", "apiVersion v1"}},
-		{"unknown type", map[schema.GroupVersionResource]*synthetic.Source{Pods: pods}, Options{Scheme: runtime.NewScheme()}, []string{"pods", "Scheme"}},
+		{"unknown fault", nil, Options{Faults: []synthetic.Fault{{Kind: FaultCut}, {Kind: "cute"}}},
+			[]string{"faults[1]", `"cute"`, "half-close"}},
+		{"fault of a source", nil, Options{Faults: []synthetic.Fault{{Kind: synthetic.FaultGone}}},
+			[]string{"faults[0]", `"gone"`, "SourceOptions"}},
+		{"no delay", nil, Options{Faults: []synthetic.Fault{{Kind: FaultSlow}}},
+			[]string{"delay", "slow"}},
+		{"delay of a cut", nil, Options{Faults: []synthetic.Fault{{Kind: FaultCut, Delay: 1}}},
+			[]string{"delay", "cut"}},
+		{"no source", map[schema.GroupVersionResource]*synthetic.Source{Pods: nil}, Options{},
+			[]string{"pods", "NewSource"}},
+		{"no version", map[schema.GroupVersionResource]*synthetic.Source{{Resource: "pods"}: pods},
+			Options{}, []string{"version"}},
+		{"another version", map[schema.GroupVersionResource]*synthetic.Source{
+			{Group: "apps", Version: "v1", Resource: "pods"}: pods}, Options{}, []string{"pods", "v1"}},
+		{"another group", map[schema.GroupVersionResource]*synthetic.Source{Pods: untyped}, Options{},
+			[]string{"Widget", "apiVersion v1"}},
+		{"unknown type", map[schema.GroupVersionResource]*synthetic.Source{Pods: pods},
+			Options{Scheme: runtime.NewScheme()}, []string{"pods", "Scheme"}},
 	} {
 		_, err := New(c.sources, c.o)
 		if err == nil {
@@ -134,18 +147,21 @@ func TestToken(t *testing.T) {
 	f := start(t, nil, Options{Token: "secret"}, synthetic.SourceOptions{})
 	for _, header := range []string{"", "Bearer wrong", "Basic secret", "secret"} {
 		for _, path := range []string{"/api/v1/pods", "/apis", "/version", "/nowhere"} {
-			req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+path, nil))
+			req := must[*http.Request](t)(
+				http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+path, nil))
 			if header != "" {
 				req.Header.Set("Authorization", header)
 			}
-			if code, status := ask(t, req); code != http.StatusUnauthorized || status.Reason != metav1.StatusReasonUnauthorized {
+			if code, status := ask(t, req); code != http.StatusUnauthorized ||
+				status.Reason != metav1.StatusReasonUnauthorized {
 				t.Errorf("%q at %s: %d %+v, want 401", header, path, code, status)
 			}
 		}
 	}
 	config := f.RESTConfig()
 	config.BearerToken = "wrong"
-	if _, err := clientset(t, config).CoreV1().Nodes().List(within(t), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+	if _, err := clientset(t, config).CoreV1().Nodes().List(within(t),
+		metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
 		t.Errorf("%v, want Unauthorized", err)
 	}
 }
@@ -166,7 +182,8 @@ func TestKubeconfig(t *testing.T) {
 		t.Errorf("%d pods, %v", len(l.Items), err)
 	}
 	config.CAData = nil
-	if _, err := clientset(t, config).CoreV1().Pods("").List(within(t), metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if _, err := clientset(t, config).CoreV1().Pods("").List(within(t),
+		metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("%v, want a certificate that nobody vouches for", err)
 	}
 	if _, err := clientcmd.LoadFromFile(filepath.Join(t.TempDir(), "none")); err == nil {

@@ -49,21 +49,27 @@ var (
 // no columns.
 var (
 	podColumns = columns{[]metav1.TableColumnDefinition{
-		nameColumn, column("Ready", "containers that are ready, of all"), column("Status", "the phase, or what keeps the pod from it"),
+		nameColumn, column("Ready", "containers that are ready, of all"),
+		column("Status", "the phase, or what keeps the pod from it"),
 		column("Restarts", "of all containers, and when the last was"), ageColumn,
-		wide("IP", "status.podIP"), wide("Node", "spec.nodeName"), wide("Nominated Node", "status.nominatedNodeName"),
+		wide("IP", "status.podIP"), wide("Node", "spec.nodeName"),
+		wide("Nominated Node", "status.nominatedNodeName"),
 		wide("Readiness Gates", "conditions of spec.readinessGates that are true, of all"),
 	}, typedCells(podCells)}
 	nodeColumns = columns{[]metav1.TableColumnDefinition{
-		nameColumn, column("Status", "the condition Ready, and whether pods may be scheduled"), column("Roles", "of labels "+roleLabel+"ROLE"),
+		nameColumn, column("Status", "the condition Ready, and whether pods may be scheduled"),
+		column("Roles", "of labels "+roleLabel+"ROLE"),
 		ageColumn, column("Version", "of the kubelet"),
-		wide("Internal-IP", "of status.addresses"), wide("External-IP", "of status.addresses"), wide("OS-Image", "status.nodeInfo.osImage"),
-		wide("Kernel-Version", "status.nodeInfo.kernelVersion"), wide("Container-Runtime", "status.nodeInfo.containerRuntimeVersion"),
+		wide("Internal-IP", "of status.addresses"), wide("External-IP", "of status.addresses"),
+		wide("OS-Image", "status.nodeInfo.osImage"),
+		wide("Kernel-Version", "status.nodeInfo.kernelVersion"),
+		wide("Container-Runtime", "status.nodeInfo.containerRuntimeVersion"),
 	}, typedCells(nodeCells)}
-	otherColumns = columns{[]metav1.TableColumnDefinition{nameColumn, ageColumn}, func(obj runtime.Object, now time.Time) []any {
-		m := accessorOf(obj)
-		return []any{m.GetName(), age(m.GetCreationTimestamp(), now)}
-	}}
+	otherColumns = columns{[]metav1.TableColumnDefinition{nameColumn, ageColumn},
+		func(obj runtime.Object, now time.Time) []any {
+			m := accessorOf(obj)
+			return []any{m.GetName(), age(m.GetCreationTimestamp(), now)}
+		}}
 )
 
 func columnsOf(gvk schema.GroupVersionKind) columns {
@@ -94,9 +100,11 @@ func typedCells[T any, P interface {
 }
 
 // table makes a table with one row per object.
-func (m media) table(gvk schema.GroupVersionKind, about metav1.ListMeta, objects ...runtime.Object) runtime.Object {
+func (m media) table(gvk schema.GroupVersionKind, about metav1.ListMeta,
+	objects ...runtime.Object) runtime.Object {
 	c, now := columnsOf(gvk), m.clock.Now()
-	t := &metav1.Table{ListMeta: about, ColumnDefinitions: c.definitions, Rows: make([]metav1.TableRow, len(objects))}
+	t := &metav1.Table{ListMeta: about, ColumnDefinitions: c.definitions,
+		Rows: make([]metav1.TableRow, len(objects))}
 	t.SetGroupVersionKind(tableKind)
 	for i, obj := range objects {
 		t.Rows[i].Cells = c.cells(obj, now)
@@ -118,7 +126,9 @@ func includeObject(req *http.Request) (metav1.IncludeObjectPolicy, error) {
 	case "", metav1.IncludeNone, metav1.IncludeMetadata, metav1.IncludeObject:
 		return policy, nil
 	}
-	return "", apierrors.NewBadRequest(fmt.Sprintf("includeObject %q: use %s, %s or %s", policy, metav1.IncludeNone, metav1.IncludeMetadata, metav1.IncludeObject))
+	return "", apierrors.NewBadRequest(
+		fmt.Sprintf("includeObject %q: use %s, %s or %s", policy, metav1.IncludeNone,
+			metav1.IncludeMetadata, metav1.IncludeObject))
 }
 
 // kubectl's texts for missing values.
@@ -212,11 +222,13 @@ func podStatus(p *corev1.Pod) string {
 // initStatus describes the first init container that has not finished, "" if there is none.
 func initStatus(p *corev1.Pod) string {
 	for i, c := range p.Status.InitContainerStatuses {
-		sidecar := i < len(p.Spec.InitContainers) && p.Spec.InitContainers[i].RestartPolicy != nil && *p.Spec.InitContainers[i].RestartPolicy == corev1.ContainerRestartPolicyAlways
+		sidecar := i < len(p.Spec.InitContainers) && p.Spec.InitContainers[i].RestartPolicy != nil &&
+			*p.Spec.InitContainers[i].RestartPolicy == corev1.ContainerRestartPolicyAlways
 		switch ended := c.State.Terminated; {
 		case ended != nil && ended.ExitCode == 0, sidecar && c.Started != nil && *c.Started:
 			continue
-		case ended != nil, c.State.Waiting != nil && c.State.Waiting.Reason != "" && c.State.Waiting.Reason != "PodInitializing":
+		case ended != nil, c.State.Waiting != nil && c.State.Waiting.Reason != "" &&
+			c.State.Waiting.Reason != "PodInitializing":
 			return "Init:" + trouble(c.State)
 		}
 		return fmt.Sprintf("Init:%d/%d", i, len(p.Spec.InitContainers))
@@ -272,8 +284,10 @@ func nodeCells(n *corev1.Node, now time.Time) []any {
 	}
 	info := n.Status.NodeInfo
 	return []any{
-		n.Name, status, or(strings.Join(roles, ","), none), age(n.CreationTimestamp, now), info.KubeletVersion,
+		n.Name, status, or(strings.Join(roles, ","), none), age(n.CreationTimestamp, now),
+		info.KubeletVersion,
 		address(corev1.NodeInternalIP), address(corev1.NodeExternalIP),
-		or(info.OSImage, unknown), or(info.KernelVersion, unknown), or(info.ContainerRuntimeVersion, unknown),
+		or(info.OSImage, unknown), or(info.KernelVersion, unknown),
+		or(info.ContainerRuntimeVersion, unknown),
 	}
 }

@@ -34,7 +34,8 @@ type Traffic struct {
 // trafficOps maps the writes of workloads to writes at an API server. A batch of n writes
 // becomes n single writes.
 var trafficOps = map[load.Op]load.Op{
-	load.OpUpdate: load.OpUpdate, load.OpUpdateIndex: load.OpUpdateIndex, load.OpAddDelete: load.OpAddDelete,
+	load.OpUpdate: load.OpUpdate, load.OpUpdateIndex: load.OpUpdateIndex,
+	load.OpAddDelete:   load.OpAddDelete,
 	load.OpTransaction: load.OpUpdate, load.OpAdd: load.OpUpdate,
 }
 
@@ -51,7 +52,9 @@ func TrafficOf(p load.Preset) (synthetic.ObjectSpec, Traffic, error) {
 			have = append(have, other.Name)
 		}
 	}
-	return synthetic.ObjectSpec{}, Traffic{}, fmt.Errorf("the preset %q has no writers of objects: use one of %s", p.Name, strings.Join(have, ", "))
+	return synthetic.ObjectSpec{}, Traffic{},
+		fmt.Errorf("the preset %q has no writers of objects: use one of %s", p.Name,
+			strings.Join(have, ", "))
 }
 
 func writerOf(p load.Preset) (synthetic.ObjectSpec, Traffic, bool) {
@@ -86,7 +89,8 @@ func (t Traffic) Play(ctx context.Context, source *synthetic.Source, done *atomi
 		var err error
 		switch {
 		case t.Op != load.OpAddDelete:
-			_, err = source.UpdateFrom(t.Objects.Mutate(current, rng, t.Op == load.OpUpdateIndex), read.GetResourceVersion())
+			_, err = source.UpdateFrom(t.Objects.Mutate(current, rng, t.Op == load.OpUpdateIndex),
+				read.GetResourceVersion())
 		case len(read.GetFinalizers()) > 0:
 			continue // some client's, which waits to remove it
 		default:
@@ -117,7 +121,8 @@ func notOurs(err error) error {
 // TraceNodes makes a node for each node name of a trace's pods, sorted.
 func TraceNodes(trace *load.Trace) []runtime.Object {
 	names := trace.Nodes()
-	nodes := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: len(names)}, trace.Seed).All()
+	nodes := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: len(names)},
+		trace.Seed).All()
 	for i, node := range nodes {
 		nodes[i] = shallowCopy(node)
 		accessorOf(nodes[i]).SetName(names[i])

@@ -22,17 +22,21 @@ func TestTrafficKeepsItsRate(t *testing.T) {
 		moves bool
 	}{{load.OpUpdate, 1, false}, {load.OpUpdateIndex, 1, true}, {load.OpAddDelete, 2, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 20, Nodes: 5}, 1)
+			objects := synthetic.Generate(
+				synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 20, Nodes: 5}, 1)
 			source := synthetic.NewSource(objects.All(), synthetic.SourceOptions{})
 			defer source.Stop()
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second-time.Nanosecond)
 			defer cancel()
 			var done atomic.Int64
-			if err := (Traffic{Objects: objects, Op: c.op, Rate: 50, Seed: 1}).Play(ctx, source, &done); err != nil {
+			if err := (Traffic{Objects: objects, Op: c.op, Rate: 50, Seed: 1}).Play(ctx, source,
+				&done); err != nil {
 				t.Fatal(err)
 			}
-			if want := 500 * c.each; done.Load() != want || synthetic.VersionOf(newest(source)) != uint64(20+want) {
-				t.Errorf("%s: %d events, the newest %d; want %d", c.op, done.Load(), synthetic.VersionOf(newest(source)), want)
+			if want := 500 * c.each; done.Load() != want ||
+				synthetic.VersionOf(newest(source)) != uint64(20+want) {
+				t.Errorf("%s: %d events, the newest %d; want %d", c.op, done.Load(),
+					synthetic.VersionOf(newest(source)), want)
 			}
 			moved := false
 			for i := range objects.Len() {
@@ -72,8 +76,10 @@ func TestTrafficAmongClients(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		var done atomic.Int64
-		if err := (Traffic{Objects: objects, Op: load.OpUpdate, Rate: 100}).Play(ctx, source, &done); err != nil || done.Load() == 0 || len(source.Snapshot()) != 1 {
-			t.Errorf("%v, %d events, %d pods; want writes to the one that is left", err, done.Load(), len(source.Snapshot()))
+		if err := (Traffic{Objects: objects, Op: load.OpUpdate, Rate: 100}).Play(ctx, source,
+			&done); err != nil || done.Load() == 0 || len(source.Snapshot()) != 1 {
+			t.Errorf("%v, %d events, %d pods; want writes to the one that is left", err, done.Load(),
+				len(source.Snapshot()))
 		}
 	})
 }
@@ -81,7 +87,8 @@ func TestTrafficAmongClients(t *testing.T) {
 func aTrace() *load.PodTrace {
 	return &load.PodTrace{
 		Source: "a test", Seed: 1, Compress: 1,
-		Pods: []load.TracePod{{Namespace: "a", Name: "one", QOS: "LS"}, {Namespace: "a", Name: "two", QOS: "BE"}},
+		Pods: []load.TracePod{{Namespace: "a", Name: "one", QOS: "LS"},
+			{Namespace: "a", Name: "two", QOS: "BE"}},
 		Events: []load.PodEvent{
 			{At: 0, Type: load.TraceCreated, Pod: 0},
 			{At: 10 * time.Second, Type: load.TraceScheduled, Pod: 0, Node: "node-b"},
@@ -95,7 +102,8 @@ func aTrace() *load.PodTrace {
 func TestTraceNodes(t *testing.T) {
 	t.Parallel()
 	nodes := TraceNodes(aTrace().Trace())
-	if len(nodes) != 2 || accessorOf(nodes[0]).GetName() != "node-a" || accessorOf(nodes[1]).GetName() != "node-b" {
+	if len(nodes) != 2 || accessorOf(nodes[0]).GetName() != "node-a" ||
+		accessorOf(nodes[1]).GetName() != "node-b" {
 		t.Errorf("%d nodes: %v", len(nodes), nodes)
 	}
 }
@@ -122,7 +130,8 @@ func TestTrafficOfPresets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, traffic, err := TrafficOf(p); err != nil || traffic.Op != load.OpUpdate || traffic.Rate == 0 {
+	if _, traffic, err := TrafficOf(p); err != nil || traffic.Op != load.OpUpdate ||
+		traffic.Rate == 0 {
 		t.Errorf("lock-starvation: %+v, %v", traffic, err)
 	}
 	if _, _, err := TrafficOf(load.Preset{Name: "mine"}); err == nil {

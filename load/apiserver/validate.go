@@ -47,7 +47,8 @@ func invalidOptions(kind string, problems field.ErrorList) error {
 func (t target) checkPath(creates bool) error {
 	for _, name := range []struct{ what, value string }{{"Namespace", t.namespace}, {"Name", t.name}} {
 		if problems := content.IsPathSegmentName(name.value); len(problems) > 0 && !creates {
-			return apierrors.NewBadRequest(fmt.Sprintf("%s parameter invalid: %q: %s", name.what, name.value, strings.Join(problems, ";")))
+			return apierrors.NewBadRequest(
+				fmt.Sprintf("%s parameter invalid: %q: %s", name.what, name.value, strings.Join(problems, ";")))
 		}
 	}
 	return nil
@@ -62,7 +63,8 @@ func (t target) checkNamespace(m metav1.Object) error {
 		m.SetNamespace(t.namespace)
 	default:
 		if t.resource.namespaced {
-			return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+			return apierrors.NewBadRequest(
+				"the namespace of the provided object does not match the namespace sent on the request")
 		}
 		m.SetNamespace("")
 	}
@@ -76,7 +78,9 @@ func (t target) checkIdentity(m metav1.Object) error {
 		return err
 	}
 	if m.GetName() != t.name {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(), t.name))
+		return apierrors.NewBadRequest(
+			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(),
+				t.name))
 	}
 	return nil
 }
@@ -96,7 +100,9 @@ func (r *resource) checkMeta(obj, was runtime.Object) error {
 	}
 	problems := metavalidation.ValidateObjectMetaAccessor(m, r.namespaced, names, at)
 	if was != nil && accessorOf(was).GetDeletionTimestamp() != nil {
-		problems = append(problems, metavalidation.ValidateNoNewFinalizers(m.GetFinalizers(), accessorOf(was).GetFinalizers(), at.Child("finalizers"))...)
+		problems = append(
+			problems, metavalidation.ValidateNoNewFinalizers(m.GetFinalizers(),
+				accessorOf(was).GetFinalizers(), at.Child("finalizers"))...)
 	}
 	return invalid(r.gvk.GroupKind(), m.GetName(), problems)
 }
@@ -105,10 +111,13 @@ func (r *resource) checkMeta(obj, was runtime.Object) error {
 func (r *resource) checkKind(kind schema.GroupVersionKind, name string) error {
 	var problems field.ErrorList
 	if kind.Kind != r.gvk.Kind {
-		problems = append(problems, field.Invalid(field.NewPath("kind"), kind.Kind, "must be "+r.gvk.Kind))
+		problems = append(
+			problems, field.Invalid(field.NewPath("kind"), kind.Kind, "must be "+r.gvk.Kind))
 	}
 	if gv := kind.GroupVersion(); gv != r.gvk.GroupVersion() {
-		problems = append(problems, field.Invalid(field.NewPath("apiVersion"), gv.String(), "must be "+r.gvk.GroupVersion().String()))
+		problems = append(
+			problems, field.Invalid(field.NewPath("apiVersion"), gv.String(),
+				"must be "+r.gvk.GroupVersion().String()))
 	}
 	return invalid(kind.GroupKind(), name, problems)
 }

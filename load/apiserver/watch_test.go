@@ -79,7 +79,9 @@ func TestWatch(t *testing.T) {
 			f := start(t, nil, Options{}, synthetic.SourceOptions{BookmarkEvery: time.Millisecond})
 			pods := clientset(t, form(f.RESTConfig())).CoreV1().Pods("")
 			ctx := within(t)
-			open := func(o metav1.ListOptions) watch.Interface { return must[watch.Interface](t)(pods.Watch(ctx, o)) }
+			open := func(o metav1.ListOptions) watch.Interface {
+				return must[watch.Interface](t)(pods.Watch(ctx, o))
+			}
 			must[runtime.Object](t)(f.pods.Create(onNode("p", "n1"))) // version 2
 			must[runtime.Object](t)(f.pods.Create(onNode("q", "n2")))
 			must[runtime.Object](t)(f.pods.Update(onNode("p", "n2")))
@@ -88,15 +90,22 @@ func TestWatch(t *testing.T) {
 
 			same(t, collect(t, open(metav1.ListOptions{ResourceVersion: "1"}), 5),
 				"ADDED p@2", "ADDED q@3", "MODIFIED p@4", "MODIFIED p@5", "DELETED p@6")
-			same(t, collect(t, open(metav1.ListOptions{ResourceVersion: "1", FieldSelector: "spec.nodeName=n1"}), 4),
+			same(t, collect(t, open(
+				metav1.ListOptions{ResourceVersion: "1", FieldSelector: "spec.nodeName=n1"}), 4),
 				"ADDED p@2", "DELETED p@4", "ADDED p@5", "DELETED p@6")
-			same(t, collect(t, open(metav1.ListOptions{ResourceVersion: "1", FieldSelector: "spec.nodeName!=n1,metadata.name=p"}), 2),
+			same(t, collect(t, open(
+				metav1.ListOptions{ResourceVersion: "1", FieldSelector: "spec.nodeName!=n1,metadata.name=p"}),
+				2),
 				"ADDED p@4", "DELETED p@5")
 			same(t, collect(t, open(metav1.ListOptions{}), 1), "ADDED q@3")
-			same(t, collect(t, open(metav1.ListOptions{ResourceVersion: "6", AllowWatchBookmarks: true}), 1), "BOOKMARK @6")
-			same(t, collect(t, open(metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true,
-				ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}), 2), "ADDED q@3", "BOOKMARK @6 initial")
-			same(t, collect(t, open(metav1.ListOptions{ResourceVersion: "6", TimeoutSeconds: ptr.To[int64](1)}), 1), "end")
+			same(t, collect(t, open(metav1.ListOptions{ResourceVersion: "6", AllowWatchBookmarks: true}), 1),
+				"BOOKMARK @6")
+			same(t, collect(t, open(
+				metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true,
+					ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}), 2), "ADDED q@3",
+				"BOOKMARK @6 initial")
+			same(t, collect(t, open(
+				metav1.ListOptions{ResourceVersion: "6", TimeoutSeconds: ptr.To[int64](1)}), 1), "end")
 		})
 	}
 }
@@ -115,19 +124,26 @@ func TestWatchesOfOneNamespace(t *testing.T) {
 // TestExpired: an expired version gets 410, in the stream of a watch and for a list.
 func TestExpired(t *testing.T) {
 	t.Parallel()
-	f := start(t, somePods(3), Options{}, synthetic.SourceOptions{Window: 1, FreshWait: time.Millisecond})
+	f := start(t, somePods(3), Options{},
+		synthetic.SourceOptions{Window: 1, FreshWait: time.Millisecond})
 	for range 3 {
 		must[runtime.Object](t)(f.pods.Update(somePods(1)[0]))
 	}
 	pods := clientset(t, f.RESTConfig()).CoreV1().Pods("")
-	same(t, collect(t, must[watch.Interface](t)(pods.Watch(within(t), metav1.ListOptions{ResourceVersion: "3"})), 2), "ERROR 410", "end")
-	_, err := pods.List(within(t), metav1.ListOptions{ResourceVersion: "3", ResourceVersionMatch: metav1.ResourceVersionMatchExact})
+	same(t, collect(t, must[watch.Interface](t)(
+		pods.Watch(within(t), metav1.ListOptions{ResourceVersion: "3"})), 2), "ERROR 410", "end")
+	_, err := pods.List(within(t),
+		metav1.ListOptions{ResourceVersion: "3", ResourceVersionMatch: metav1.ResourceVersionMatchExact})
 	if !apierrors.IsResourceExpired(err) {
 		t.Errorf("a list of the past: %v, want 410 Expired", err)
 	}
 	// Not by client-go, which asks ten times, a second apart.
-	req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods?resourceVersion=1000", nil))
-	if code, status := ask(t, req); code != http.StatusGatewayTimeout || !apierrors.HasStatusCause(apierrors.FromObject(&status), metav1.CauseTypeResourceVersionTooLarge) {
+	req := must[*http.Request](t)(
+		http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods?resourceVersion=1000",
+			nil))
+	if code, status := ask(t, req); code != http.StatusGatewayTimeout ||
+		!apierrors.HasStatusCause(apierrors.FromObject(&status),
+			metav1.CauseTypeResourceVersionTooLarge) {
 		t.Errorf("a list of the future: %d %+v, want too large", code, status)
 	}
 }
@@ -175,7 +191,9 @@ func TestEventsAreEncodedOnce(t *testing.T) {
 	for _, name := range []string{"json", "protobuf"} {
 		pods := clientset(t, forms()[name](f.RESTConfig())).CoreV1().Pods("")
 		for range each {
-			watches = append(watches, must[watch.Interface](t)(pods.Watch(within(t), metav1.ListOptions{ResourceVersion: "5"})))
+			watches = append(
+				watches, must[watch.Interface](t)(
+					pods.Watch(within(t), metav1.ListOptions{ResourceVersion: "5"})))
 		}
 	}
 	pod := somePods(1)[0]
@@ -212,44 +230,78 @@ func TestRefused(t *testing.T) {
 		code                                    int
 		want                                    []string
 	}{
-		{method: "GET", path: "/api/v1/secrets", code: 404, want: []string{"could not find", "v1/pods", "example.com/v1/widgets"}},
-		{method: "GET", path: "/apis/example.com/v2/widgets", code: 404, want: []string{"could not find"}},
+		{method: "GET", path: "/api/v1/secrets", code: 404,
+			want: []string{"could not find", "v1/pods", "example.com/v1/widgets"}},
+		{method: "GET", path: "/apis/example.com/v2/widgets", code: 404,
+			want: []string{"could not find"}},
 		{method: "GET", path: "/openapi/v2", code: 404, want: []string{"NotFound"}},
 		{method: "GET", path: "/", code: 404, want: []string{"NotFound"}},
-		{method: "GET", path: "/api/v1/namespaces/ns-00/nodes", code: 404, want: []string{"could not find"}},
+		{method: "GET", path: "/api/v1/namespaces/ns-00/nodes", code: 404,
+			want: []string{"could not find"}},
 		{method: "GET", path: "/api/v1/pods/x", code: 404, want: []string{"could not find"}},
-		{method: "GET", path: "/api/v1/namespaces/ns-00/pods/x/log", code: 404, want: []string{"could not find"}},
-		{method: "GET", path: "/api/v1/namespaces/ns-00/pods/x", code: 404, want: []string{`pods \"x\" not found`}},
-		{method: "GET", path: "/api/v1/pods?fieldSelector=status.hostIP%3Dx", code: 400, want: []string{"status.hostIP", "metadata.name", "metadata.namespace", "spec.nodeName"}},
-		{method: "GET", path: "/api/v1/pods?fieldSelector=x", code: 400, want: []string{"field selector"}},
-		{method: "GET", path: "/api/v1/pods?labelSelector=%21%21", code: 400, want: []string{"label selector"}},
+		{method: "GET", path: "/api/v1/namespaces/ns-00/pods/x/log", code: 404,
+			want: []string{"could not find"}},
+		{method: "GET", path: "/api/v1/namespaces/ns-00/pods/x", code: 404,
+			want: []string{`pods \"x\" not found`}},
+		{method: "GET", path: "/api/v1/pods?fieldSelector=status.hostIP%3Dx", code: 400,
+			want: []string{"status.hostIP", "metadata.name", "metadata.namespace", "spec.nodeName"}},
+		{method: "GET", path: "/api/v1/pods?fieldSelector=x", code: 400,
+			want: []string{"field selector"}},
+		{method: "GET", path: "/api/v1/pods?labelSelector=%21%21", code: 400,
+			want: []string{"label selector"}},
 		{method: "GET", path: "/api/v1/pods?limit=many", code: 400, want: []string{"limit=many"}},
 		{method: "GET", path: "/api/v1/pods?continue=x", code: 400, want: []string{"continue"}},
-		{method: "GET", path: "/api/v1/pods?resourceVersion=x", code: 400, want: []string{"resource version"}},
-		{method: "GET", path: "/api/v1/pods?watch=1&sendInitialEvents=true", code: 422, want: []string{"resourceVersionMatch"}},
-		{method: "GET", path: "/api/v1/pods", accept: "text/html", code: 406, want: []string{"text/html", "application/json"}},
-		{method: "GET", path: "/api/v1/pods?watch=1", accept: "application/yaml", code: 406, want: []string{"application/json"}},
-		{method: "GET", path: "/apis/example.com/v1/widgets", accept: runtime.ContentTypeProtobuf, code: 406, want: []string{"application/json"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods", accept: "text/html", body: `{"metadata":{"name":"x"}}`, code: 406, want: []string{"text/html"}},
+		{method: "GET", path: "/api/v1/pods?resourceVersion=x", code: 400,
+			want: []string{"resource version"}},
+		{method: "GET", path: "/api/v1/pods?watch=1&sendInitialEvents=true", code: 422,
+			want: []string{"resourceVersionMatch"}},
+		{method: "GET", path: "/api/v1/pods", accept: "text/html", code: 406,
+			want: []string{"text/html", "application/json"}},
+		{method: "GET", path: "/api/v1/pods?watch=1", accept: "application/yaml", code: 406,
+			want: []string{"application/json"}},
+		{method: "GET", path: "/apis/example.com/v1/widgets", accept: runtime.ContentTypeProtobuf,
+			code: 406, want: []string{"application/json"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods", accept: "text/html",
+			body: `{"metadata":{"name":"x"}}`, code: 406, want: []string{"text/html"}},
 		{method: "PUT", path: "/api/v1/pods", code: 405, want: []string{"MethodNotAllowed"}},
 		{method: "POST", path: "/api/v1/pods", body: `{}`, code: 405, want: []string{"MethodNotAllowed"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{`, code: 400, want: []string{"unrecognized"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"kind":"Node","apiVersion":"v1"}`, code: 400, want: []string{"Node", "Pod"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{"name":"x","namespace":"b"}}`, code: 400, want: []string{"namespace"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{}}`, code: 422, want: []string{"metadata.name", "generateName"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{"name":"a/b"}}`, code: 422, want: []string{"metadata.name"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{"name":"x","resourceVersion":"3"}}`, code: 400, want: []string{"resourceVersion"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods?dryRun=Some", body: `{"metadata":{"name":"x"}}`, code: 422, want: []string{"dryRun", "All"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods", contentType: "text/plain", body: `x`, code: 415, want: []string{"text/plain", "application/json"}},
-		{method: "POST", path: "/apis/example.com/v1/namespaces/a/widgets", contentType: runtime.ContentTypeProtobuf, body: `x`, code: 415, want: []string{"application/json"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods", body: strings.Repeat("x", maxBody+1), code: 413, want: []string{"limit"}},
-		{method: "PUT", path: "/api/v1/namespaces/a/pods/x", body: `{"metadata":{"name":"y"}}`, code: 400, want: []string{"name"}},
-		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000", contentType: "application/apply-patch+yaml", body: `{}`, code: 415, want: []string{"application/merge-patch+json"}},
-		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000", contentType: "application/merge-patch+json", body: `[]`, code: 400, want: []string{"patch"}},
-		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000", contentType: "application/merge-patch+json", body: `{"metadata":{"name":"z"}}`, code: 400, want: []string{"name"}},
-		{method: "DELETE", path: "/api/v1/namespaces/ns-00/pods/pod-000000", body: `x`, code: 400, want: []string{"delete options"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{`, code: 400,
+			want: []string{"unrecognized"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"kind":"Node","apiVersion":"v1"}`,
+			code: 400, want: []string{"Node", "Pod"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods",
+			body: `{"metadata":{"name":"x","namespace":"b"}}`, code: 400, want: []string{"namespace"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{}}`, code: 422,
+			want: []string{"metadata.name", "generateName"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{"name":"a/b"}}`,
+			code: 422, want: []string{"metadata.name"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods",
+			body: `{"metadata":{"name":"x","resourceVersion":"3"}}`, code: 400,
+			want: []string{"resourceVersion"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods?dryRun=Some", body: `{"metadata":{"name":"x"}}`,
+			code: 422, want: []string{"dryRun", "All"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods", contentType: "text/plain", body: `x`,
+			code: 415, want: []string{"text/plain", "application/json"}},
+		{method: "POST", path: "/apis/example.com/v1/namespaces/a/widgets",
+			contentType: runtime.ContentTypeProtobuf, body: `x`, code: 415,
+			want: []string{"application/json"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods", body: strings.Repeat("x", maxBody+1),
+			code: 413, want: []string{"limit"}},
+		{method: "PUT", path: "/api/v1/namespaces/a/pods/x", body: `{"metadata":{"name":"y"}}`, code: 400,
+			want: []string{"name"}},
+		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000",
+			contentType: "application/apply-patch+yaml", body: `{}`, code: 415,
+			want: []string{"application/merge-patch+json"}},
+		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000",
+			contentType: "application/merge-patch+json", body: `[]`, code: 400, want: []string{"patch"}},
+		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000",
+			contentType: "application/merge-patch+json", body: `{"metadata":{"name":"z"}}`, code: 400,
+			want: []string{"name"}},
+		{method: "DELETE", path: "/api/v1/namespaces/ns-00/pods/pod-000000", body: `x`, code: 400,
+			want: []string{"delete options"}},
 	} {
-		req := must[*http.Request](t)(http.NewRequestWithContext(within(t), c.method, f.URL()+c.path, strings.NewReader(c.body)))
+		req := must[*http.Request](t)(
+			http.NewRequestWithContext(within(t), c.method, f.URL()+c.path, strings.NewReader(c.body)))
 		if c.accept != "" {
 			req.Header.Set("Accept", c.accept)
 		}
@@ -258,7 +310,8 @@ func TestRefused(t *testing.T) {
 		}
 		req.Header.Set("Content-Type", c.contentType)
 		code, status := ask(t, req)
-		if code != c.code || int(status.Code) != c.code || status.Kind != "Status" || status.APIVersion != "v1" || status.Status != metav1.StatusFailure {
+		if code != c.code || int(status.Code) != c.code || status.Kind != "Status" ||
+			status.APIVersion != "v1" || status.Status != metav1.StatusFailure {
 			t.Errorf("%s %s: %d with %+v, want %d with a Status", c.method, c.path, code, status, c.code)
 		}
 		encoded := string(must[[]byte](t)(json.Marshal(status)))
@@ -299,16 +352,19 @@ func TestRESTClient(t *testing.T) {
 	t.Parallel()
 	f := start(t, somePods(5), Options{}, synthetic.SourceOptions{})
 	config := forms()["protobuf"](f.RESTConfig())
-	config.APIPath, config.GroupVersion, config.NegotiatedSerializer = "/api", &schema.GroupVersion{Version: "v1"}, scheme.Codecs.WithoutConversion()
+	config.APIPath, config.GroupVersion, config.NegotiatedSerializer = "/api",
+		&schema.GroupVersion{Version: "v1"}, scheme.Codecs.WithoutConversion()
 	h := must[*http.Client](t)(newHTTPClient(t, config))
 	c := must[*rest.RESTClient](t)(rest.RESTClientForConfigAndClient(config, h))
 	var contentType string
 	var l corev1.PodList
-	if err := c.Get().Resource("pods").Do(within(t)).ContentType(&contentType).Into(&l); err != nil || len(l.Items) != 5 || contentType != runtime.ContentTypeProtobuf {
+	if err := c.Get().Resource("pods").Do(within(t)).ContentType(&contentType).Into(&l); err != nil ||
+		len(l.Items) != 5 || contentType != runtime.ContentTypeProtobuf {
 		t.Errorf("%d pods as %s, %v; want 5 as Protobuf", len(l.Items), contentType, err)
 	}
 	var n corev1.Node
-	if err := c.Get().Resource("nodes").Name("node-00001").Do(context.Background()).Into(&n); err != nil || n.Name != "node-00001" {
+	if err := c.Get().Resource("nodes").Name("node-00001").Do(context.Background()).Into(
+		&n); err != nil || n.Name != "node-00001" {
 		t.Errorf("node %q, %v", n.Name, err)
 	}
 }
@@ -332,7 +388,8 @@ func TestFrameIsAWatchEvent(t *testing.T) {
 	var head struct {
 		Kind, APIVersion string
 	}
-	if err := json.Unmarshal(e.Object.Raw, &head); err != nil || e.Type != "MODIFIED" || head.Kind != "Pod" || head.APIVersion != "v1" {
+	if err := json.Unmarshal(e.Object.Raw, &head); err != nil || e.Type != "MODIFIED" ||
+		head.Kind != "Pod" || head.APIVersion != "v1" {
 		t.Errorf("%s: %v, %+v", data, err, head)
 	}
 	if obj.GetObjectKind().GroupVersionKind().Kind != "" {

@@ -67,7 +67,8 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	m.SetUID(uuid.NewUUID())
-	m.SetCreationTimestamp(metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()) // whole seconds, as in any encoding
+	// whole seconds, as in any encoding
+	m.SetCreationTimestamp(metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy())
 	m.SetDeletionTimestamp(nil)
 	m.SetDeletionGracePeriodSeconds(nil)
 	if isDry(o.DryRun) {
@@ -115,7 +116,9 @@ func (s *Server) update(w http.ResponseWriter, req *http.Request, t target) erro
 	if err := t.checkIdentity(accessorOf(obj)); err != nil {
 		return err
 	}
-	next, err := s.modify(t, isDry(o.DryRun), func(runtime.Object) (runtime.Object, error) { return shallowCopy(obj), nil })
+	next, err := s.modify(t, isDry(o.DryRun), func(runtime.Object) (runtime.Object, error) {
+		return shallowCopy(obj), nil
+	})
 	if err != nil {
 		return err
 	}
@@ -126,7 +129,8 @@ func (s *Server) update(w http.ResponseWriter, req *http.Request, t target) erro
 // client writes in between, it reads and calls change again; if the new object names the
 // version it is based on, that is a conflict instead. An unchanged object is not written.
 // An object that is being deleted is deleted when its last finalizer goes.
-func (s *Server) modify(t target, dry bool, change func(current runtime.Object) (runtime.Object, error)) (runtime.Object, error) {
+func (s *Server) modify(t target, dry bool,
+	change func(current runtime.Object) (runtime.Object, error)) (runtime.Object, error) {
 	r := t.resource
 	for {
 		current, exists := r.source.Get(t.key())
@@ -170,7 +174,8 @@ func (s *Server) modify(t target, dry bool, change func(current runtime.Object) 
 // One with a grace period, such as a pod of a recording, waits for its kubelet's DELETE.
 func lastFinalizerGone(was, m metav1.Object) bool {
 	grace := was.GetDeletionGracePeriodSeconds()
-	return was.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0) && len(m.GetFinalizers()) == 0
+	return was.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0) &&
+		len(m.GetFinalizers()) == 0
 }
 
 // precondition compares the UID and the version that a request names, if any, with those of
@@ -182,7 +187,8 @@ func precondition(t target, was metav1.Object, uid types.UID, version string) er
 			fmt.Errorf("the precondition names the UID %s, the object has %s", uid, was.GetUID()))
 	case version != "" && version != was.GetResourceVersion():
 		return apierrors.NewConflict(t.resource.gvr.GroupResource(), t.name,
-			fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again (resource version %s, now %s)", version, was.GetResourceVersion()))
+			fmt.Errorf("the object has been modified; please apply your changes to the latest version "+
+				"and try again (resource version %s, now %s)", version, was.GetResourceVersion()))
 	}
 	return nil
 }
@@ -190,10 +196,12 @@ func precondition(t target, was metav1.Object, uid types.UID, version string) er
 // checkUpdate validates an update. The status subresource does not change metadata.
 func (r *resource) checkUpdate(current, next runtime.Object, subresource string) error {
 	m := accessorOf(next)
-	if !r.unconditional() && m.GetResourceVersion() == "" && accessorOf(current).GetResourceVersion() != "" {
+	if !r.unconditional() && m.GetResourceVersion() == "" &&
+		accessorOf(current).GetResourceVersion() != "" {
 		kind := schema.GroupKind{Group: r.gvr.Group, Kind: r.gvr.Resource} // as a real server has it
 		return invalid(kind, m.GetName(), field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0,
+				"must be specified for an update"),
 		})
 	}
 	if subresource != "" {
@@ -247,22 +255,25 @@ func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) erro
 	}
 	code := http.StatusOK
 	//lint:ignore SA1019 clients may still ask for it
-	if orphan := o.OrphanDependents; held && orphan != nil && !*orphan { //nolint:staticcheck // as above
+	if orphan := o.OrphanDependents; held && orphan != nil &&
+		!*orphan { //nolint:staticcheck // as above
 		code = http.StatusAccepted
 	}
 	if held || r.returnsDeleted() {
 		s.respond(w, m, code, m.object(obj, r.gvk))
 		return nil
 	}
-	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusOK, Details: &metav1.StatusDetails{
-		Name: t.name, Group: r.gvr.Group, Kind: r.gvr.Resource, UID: accessorOf(obj).GetUID(),
-	}}
+	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusOK,
+		Details: &metav1.StatusDetails{
+			Name: t.name, Group: r.gvr.Group, Kind: r.gvr.Resource, UID: accessorOf(obj).GetUID(),
+		}}
 	status.SetGroupVersionKind(statusKind)
 	s.respond(w, m, http.StatusOK, status)
 	return nil
 }
 
-func (s *Server) deleteOptions(w http.ResponseWriter, req *http.Request) (o metav1.DeleteOptions, dry bool, err error) {
+func (s *Server) deleteOptions(w http.ResponseWriter, req *http.Request) (o metav1.DeleteOptions,
+	dry bool, err error) {
 	if err = s.decodeDeleteOptions(w, req, &o); err == nil {
 		err = invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(&o))
 	}
@@ -271,7 +282,8 @@ func (s *Server) deleteOptions(w http.ResponseWriter, req *http.Request) (o meta
 
 // remove deletes the target. If the target has finalizers, remove sets its deletion
 // timestamp instead, and held is true. It returns the resulting state.
-func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (obj runtime.Object, held bool, err error) {
+func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (obj runtime.Object, held bool,
+	err error) {
 	r := t.resource
 	for {
 		current, exists := r.source.Get(t.key())

@@ -32,10 +32,12 @@ const answerWithin = 15 * time.Second
 func Connect(kubeconfig, context string) (*Cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context})
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
+		&clientcmd.ConfigOverrides{CurrentContext: context})
 	if raw, err := loader.RawConfig(); err == nil { // if it fails, ClientConfig reports the error
 		for name, cluster := range raw.Clusters {
-			if err := errors.Join(checkURL("server", cluster.Server), checkURL("proxy-url", cluster.ProxyURL)); err != nil {
+			if err := errors.Join(checkURL("server", cluster.Server),
+				checkURL("proxy-url", cluster.ProxyURL)); err != nil {
 				return nil, fmt.Errorf("kubeconfig %s: cluster %s: %w", rules.GetDefaultFilename(), name, err)
 			}
 		}
@@ -43,7 +45,8 @@ func Connect(kubeconfig, context string) (*Cluster, error) {
 	config, err := loader.ClientConfig()
 	err = new(Cluster).hide(err)
 	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w; use --kubeconfig FILE and --context NAME", rules.GetDefaultFilename(), err)
+		return nil, fmt.Errorf("kubeconfig %s: %w; use --kubeconfig FILE and --context NAME",
+			rules.GetDefaultFilename(), err)
 	}
 	namespace, _, err := loader.Namespace()
 	if err != nil {
@@ -61,7 +64,8 @@ func ConnectTo(config *rest.Config, namespace string) (*Cluster, error) {
 	config.UserAgent = "benchrun-record"
 	config.WarningHandlerWithContext = rest.NoWarnings{}
 	config.QPS, config.Burst = 50, 100 // so that a first list of many pages is not throttled much
-	c := &Cluster{Host: shown(config.Host), Namespace: namespace, credentials: credentialsOf(config.Host)}
+	c := &Cluster{Host: shown(config.Host), Namespace: namespace,
+		credentials: credentialsOf(config.Host)}
 	quick := rest.CopyConfig(config)
 	quick.Timeout = answerWithin
 	var err error

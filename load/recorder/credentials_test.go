@@ -46,14 +46,16 @@ func TestTraceHasNoCredentials(t *testing.T) {
 	clean(t, "Cluster.Host", c.Host)
 	for _, redact := range []bool{false, true} {
 		var out, text bytes.Buffer
-		if _, err := c.Record(t.Context(), &out, Options{Resources: s.resolve(t, "pods"), For: time.Millisecond, Redact: redact}); err != nil {
+		if _, err := c.Record(t.Context(), &out,
+			Options{Resources: s.resolve(t, "pods"), For: time.Millisecond, Redact: redact}); err != nil {
 			t.Fatal(err)
 		}
 		if err := load.CatTrace(&text, "t", &out); err != nil {
 			t.Fatal(err)
 		}
 		clean(t, fmt.Sprintf("the trace (redact %v)", redact), text.String())
-		if host := strings.TrimPrefix(s.config.Host, "https://"); !strings.Contains(text.String(), strings.TrimPrefix(host, "http://")) {
+		if host := strings.TrimPrefix(s.config.Host, "https://"); !strings.Contains(text.String(),
+			strings.TrimPrefix(host, "http://")) {
 			t.Errorf("the trace does not say where it comes from: %.200s", text.String())
 		}
 	}
@@ -83,7 +85,8 @@ func TestErrorsHaveNoCredentials(t *testing.T) {
 			t.Fatalf("%s: resolved", host)
 		}
 		clean(t, "Resolve", err.Error())
-		o := Options{Resources: []load.TraceResource{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}}, For: time.Second}
+		o := Options{Resources: []load.TraceResource{
+			{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}}, For: time.Second}
 		if err = c.Probe(t.Context(), o); err == nil {
 			t.Fatalf("%s: probed", host)
 		}
@@ -94,13 +97,17 @@ func TestErrorsHaveNoCredentials(t *testing.T) {
 		clean(t, "File", err.Error())
 	}
 	for _, server := range []string{
-		"https://adm1n:s3cret%zz@host", "https://adm1n:s3cret@host:port", "https://adm1n:s3cret word@host", "https://adm1n:s3cret/slash@host", "https://adm1n:1234/s3cret@host", "https://adm1n/s3cret@host",
-		"https://adm1n:s3cret\\\"quote@host:port", "://adm1n:s3cret@host", "adm1n:s3cret@host:port", "https://adm1n:s3cret@[::1",
+		"https://adm1n:s3cret%zz@host", "https://adm1n:s3cret@host:port",
+		"https://adm1n:s3cret word@host", "https://adm1n:s3cret/slash@host",
+		"https://adm1n:1234/s3cret@host", "https://adm1n/s3cret@host",
+		"https://adm1n:s3cret\\\"quote@host:port", "://adm1n:s3cret@host", "adm1n:s3cret@host:port",
+		"https://adm1n:s3cret@[::1",
 	} {
 		for _, field := range []string{"server: %s", "server: https://127.0.0.1:1, proxy-url: %s"} {
 			cluster := fmt.Sprintf(field, "'"+server+"'")
 			path := filepath.Join(t.TempDir(), "kubeconfig")
-			text := "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {" + cluster + "}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"
+			text := "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {" + cluster +
+				"}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +128,8 @@ func TestHiddenErrorKeepsItsCause(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("dial https://adm1n:s3cret@host")
 	c := &Cluster{}
-	if err := c.hide(fmt.Errorf("list: %w", cause)); !errors.Is(err, cause) || err.Error() != "list: dial https://host" {
+	if err := c.hide(fmt.Errorf("list: %w", cause)); !errors.Is(err, cause) ||
+		err.Error() != "list: dial https://host" {
 		t.Errorf("got %v", err)
 	}
 	if err := c.hide(nil); err != nil {

@@ -20,7 +20,8 @@ func Example() {
 	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 20}, 1)
 	pods := synthetic.NewSource(objects.All(), synthetic.SourceOptions{})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{})
+	server, err := apiserver.New(
+		map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,7 +49,8 @@ func Example() {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, "pods.trace")
-	if _, err := cluster.File(context.Background(), path, recorder.Options{Resources: resources, For: 100 * time.Millisecond}); err != nil {
+	if _, err := cluster.File(context.Background(), path,
+		recorder.Options{Resources: resources, For: 100 * time.Millisecond}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -23,12 +23,14 @@ func (c *Cluster) File(ctx context.Context, path string, o Options) (Progress, e
 		return Progress{}, fmt.Errorf("%s exists: choose another file with -o", path)
 	}
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
-		return Progress{}, fmt.Errorf("%s is no folder: make it first, or choose another file with -o", filepath.Dir(path))
+		return Progress{}, fmt.Errorf("%s is no folder: make it first, or choose another file with -o",
+			filepath.Dir(path))
 	}
 	if err := c.Probe(ctx, o); err != nil {
 		return Progress{}, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // a cluster's contents may be confidential
+	// a cluster's contents may be confidential
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return Progress{}, fmt.Errorf("%s exists: choose another file with -o", path)
 	}
@@ -40,7 +42,9 @@ func (c *Cluster) File(ctx context.Context, path string, o Options) (Progress, e
 		return p, errors.Join(err, f.Close(), os.Remove(path))
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return p, fmt.Errorf("%w; %w: %d objects and %d events or some fewer are in %s; benchrun trace salvage makes a whole trace of them", err, ErrKept, p.Initial, p.Events, path)
+		return p, fmt.Errorf(
+			"%w; %w: %d objects and %d events or some fewer are in %s; benchrun trace salvage makes a "+
+				"whole trace of them", err, ErrKept, p.Initial, p.Events, path)
 	}
 	return p, nil
 }

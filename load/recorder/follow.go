@@ -43,12 +43,13 @@ func (f *follower) begin(ctx context.Context) error {
 	wait := firstWait
 	for try := 1; ; try++ {
 		version, err := f.list(ctx, f.options.PageSize, func(obj runtime.Object) error {
-			return f.write(f.client, obj, func(w *load.TraceWriter, _ time.Duration, obj runtime.Object) error {
-				if _, _, known := w.Known(f.index, synthetic.Key(obj)); known {
-					return nil // an earlier try wrote it; the relist finds later changes
-				}
-				return w.Initial(f.index, obj)
-			})
+			return f.write(f.client, obj,
+				func(w *load.TraceWriter, _ time.Duration, obj runtime.Object) error {
+					if _, _, known := w.Known(f.index, synthetic.Key(obj)); known {
+						return nil // an earlier try wrote it; the relist finds later changes
+					}
+					return w.Initial(f.index, obj)
+				})
 		})
 		switch {
 		case err == nil && try == 1:
@@ -71,7 +72,8 @@ func (f *follower) begin(ctx context.Context) error {
 
 // fatal reports whether another try is useless.
 func fatal(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) ||
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) ||
+		apierrors.IsBadRequest(err) ||
 		errors.Is(err, errNoVersion) || errors.Is(err, errSameToken) || errors.As(err, new(*writeError))
 }
 
@@ -80,15 +82,21 @@ func expired(err error) bool {
 }
 
 // errNoVersion is the error of a list that names no version: no watch could follow it.
-var errNoVersion = errors.New("the server's list has no resourceVersion, so its changes cannot be watched: leave this resource out")
+var errNoVersion = errors.New(
+	"the server's list has no resourceVersion, so its changes cannot be watched: leave this " +
+		"resource out")
 
-// errSameToken is the error of a list that would have no end. It ends a recording whose first list it
+// errSameToken is the error of a list that would have no end. It ends a recording whose first list
+// it
 // is; a later one is tried again, as after any refusal.
-var errSameToken = errors.New("the server's list gives the same continue token twice in a row, so it has no end: leave this resource out")
+var errSameToken = errors.New(
+	"the server's list gives the same continue token twice in a row, so it has no end: leave this " +
+		"resource out")
 
 // list passes all objects to each, page by page, and returns the list's version. limit 0
 // asks for one page.
-func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Object) error) (string, error) {
+func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Object) error) (string,
+	error) {
 	o := metav1.ListOptions{Limit: limit}
 	for {
 		p, err := f.client.list(ctx, o)
@@ -176,7 +184,9 @@ func (f *follower) follow(ctx context.Context) error {
 // without an error.
 func (f *follower) watch(ctx context.Context) error {
 	timeout := int64((watchTime + rand.N(watchTime)).Seconds())
-	w, err := f.client.watch(ctx, metav1.ListOptions{ResourceVersion: f.version, AllowWatchBookmarks: true, TimeoutSeconds: &timeout})
+	w, err := f.client.watch(ctx,
+		metav1.ListOptions{ResourceVersion: f.version, AllowWatchBookmarks: true,
+			TimeoutSeconds: &timeout})
 	if err != nil {
 		return err
 	}
@@ -211,13 +221,15 @@ func (f *follower) watch(ctx context.Context) error {
 func (f *follower) event(e watch.Event) error {
 	switch e.Type {
 	case watch.Added, watch.Modified:
-		return f.write(f.client, e.Object, func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
-			return w.Changed(at, f.index, obj)
-		})
+		return f.write(f.client, e.Object,
+			func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
+				return w.Changed(at, f.index, obj)
+			})
 	case watch.Deleted:
-		return f.write(f.client, e.Object, func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
-			return w.Deleted(at, f.index, obj)
-		})
+		return f.write(f.client, e.Object,
+			func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
+				return w.Deleted(at, f.index, obj)
+			})
 	}
 	return nil // a bookmark
 }
@@ -225,30 +237,32 @@ func (f *follower) event(e watch.Event) error {
 // relist lists the resource and writes its differences from the last written state as
 // events.
 func (f *follower) relist(ctx context.Context) error {
-	n := load.TraceNote{Resource: f.index, What: load.NoteRelisted, Why: "the server has forgotten what came after the last version"}
+	n := load.TraceNote{Resource: f.index, What: load.NoteRelisted,
+		Why: "the server has forgotten what came after the last version"}
 	there := map[string]bool{}
 	each := func(obj runtime.Object) error {
-		return f.write(f.client, obj, func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
-			key := synthetic.Key(obj)
-			there[key] = true
-			m, err := meta.Accessor(obj)
-			if err != nil {
-				return err
-			}
-			uid, version, known := w.Known(f.index, key)
-			switch {
-			case known && uid == m.GetUID() && version == m.GetResourceVersion():
-				return nil
-			case known && uid == m.GetUID():
-				n.Modified++
-			case known:
-				n.Deleted++
-				n.Added++
-			default:
-				n.Added++
-			}
-			return w.Changed(at, f.index, obj)
-		})
+		return f.write(f.client, obj,
+			func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
+				key := synthetic.Key(obj)
+				there[key] = true
+				m, err := meta.Accessor(obj)
+				if err != nil {
+					return err
+				}
+				uid, version, known := w.Known(f.index, key)
+				switch {
+				case known && uid == m.GetUID() && version == m.GetResourceVersion():
+					return nil
+				case known && uid == m.GetUID():
+					n.Modified++
+				case known:
+					n.Deleted++
+					n.Added++
+				default:
+					n.Added++
+				}
+				return w.Changed(at, f.index, obj)
+			})
 	}
 	version, err := f.list(ctx, f.options.PageSize, each)
 	if expired(err) {

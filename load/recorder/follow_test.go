@@ -52,7 +52,8 @@ func (*scripted) object(obj runtime.Object) (*unstructured.Unstructured, error) 
 // follows records from a scripted client.
 func (s *scripted) follows(t *testing.T, out io.Writer, o Options) (Progress, error) {
 	t.Helper()
-	o.Resources = []load.TraceResource{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}}
+	o.Resources = []load.TraceResource{
+		{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}}
 	w, err := load.NewTraceWriter(out, load.TraceHeader{Resources: o.Resources})
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +65,8 @@ func (s *scripted) follows(t *testing.T, out io.Writer, o Options) (Progress, er
 }
 
 func gone() watch.Event {
-	return watch.Event{Type: watch.Error, Object: ptr.To(apierrors.NewResourceExpired("too old").Status())}
+	return watch.Event{Type: watch.Error,
+		Object: ptr.To(apierrors.NewResourceExpired("too old").Status())}
 }
 
 func versioned(version int) *unstructured.Unstructured {
@@ -98,12 +100,14 @@ func TestForgottenAfterEvents(t *testing.T) {
 		s := &scripted{}
 		s.onList = func(context.Context, metav1.ListOptions) (page, error) {
 			time.Sleep(time.Millisecond)
-			return page{items: []runtime.Object{versioned(2*s.lists + 1)}, version: strconv.Itoa(2*s.lists + 1)}, nil
+			return page{items: []runtime.Object{versioned(2*s.lists + 1)},
+				version: strconv.Itoa(2*s.lists + 1)}, nil
 		}
 		s.onWatch = func(int) []watch.Event {
 			return []watch.Event{{Type: watch.Modified, Object: versioned(2*s.lists + 2)}, gone()}
 		}
-		if _, err := s.follows(t, io.Discard, Options{For: 10 * time.Second, FlushEvery: time.Hour}); err != nil || s.lists < 60 {
+		if _, err := s.follows(t, io.Discard,
+			Options{For: 10 * time.Second, FlushEvery: time.Hour}); err != nil || s.lists < 60 {
 			t.Errorf("%d lists in ten seconds, %v; want 60 or more", s.lists, err)
 		}
 	})
@@ -134,7 +138,9 @@ func TestAListWithoutEndIsRefused(t *testing.T) {
 		s := &scripted{onList: func(context.Context, metav1.ListOptions) (page, error) {
 			return page{items: []runtime.Object{versioned(1)}, version: "1", rest: "more"}, nil
 		}}
-		if _, err := s.follows(t, io.Discard, Options{For: time.Minute, FlushEvery: time.Second}); !errors.Is(err, errSameToken) || s.lists != 2 {
+		if _, err := s.follows(t, io.Discard,
+			Options{For: time.Minute, FlushEvery: time.Second}); !errors.Is(err, errSameToken) ||
+			s.lists != 2 {
 			t.Errorf("%d lists, %v; want an end after the second", s.lists, err)
 		}
 	})
@@ -144,7 +150,8 @@ func TestAListWithoutEndIsRefused(t *testing.T) {
 func TestDiskFullAtTheStart(t *testing.T) {
 	t.Parallel()
 	s := serve(t, apiserver.Options{}, synthetic.SourceOptions{}, pod("one", 1))
-	p, err := s.Record(t.Context(), &full{left: 10}, Options{Resources: s.resolve(t, "pods"), For: time.Hour})
+	p, err := s.Record(t.Context(), &full{left: 10},
+		Options{Resources: s.resolve(t, "pods"), For: time.Hour})
 	if err == nil || !strings.Contains(err.Error(), "no space left") || !p.Listing {
 		t.Errorf("%+v: %v, want the error before the first lists are done", p, err)
 	}

@@ -16,7 +16,9 @@ func checkURL(field, text string) error {
 		return nil
 	}
 	if u, err := url.Parse(text); err != nil || u.Host == "" || u.User == nil {
-		return fmt.Errorf("%s is no URL: use scheme://user:password@host:port, with %%XX for special characters of the password (the rest is not shown because it may hold a password)", field)
+		return fmt.Errorf(
+			"%s is no URL: use scheme://user:password@host:port, with %%XX for special characters of the "+
+				"password (the rest is not shown because it may hold a password)", field)
 	}
 	return nil
 }

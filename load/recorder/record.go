@@ -72,10 +72,14 @@ func (o Options) check() error {
 	}
 	for _, r := range o.Resources {
 		if secret(r) && !o.Redact && !o.MetadataOnly {
-			return errors.New("secrets are not written into a file: --redact leaves their data out, --metadata-only does not even ask for it")
+			return errors.New(
+				"secrets are not written into a file: --redact leaves their data out, --metadata-only does " +
+					"not even ask for it")
 		}
 		if !r.Namespaced && o.Namespace != "" {
-			return fmt.Errorf("--namespace %s: %s have no namespace: leave them out, or leave out --namespace", o.Namespace, r)
+			return fmt.Errorf(
+				"--namespace %s: %s have no namespace: leave them out, or leave out --namespace", o.Namespace,
+				r)
 		}
 	}
 	return nil
@@ -97,7 +101,8 @@ func (c *Cluster) probe(ctx context.Context, o Options) error {
 		if err != nil {
 			return c.refused("list", r, o, err)
 		}
-		w, err := client.watch(ctx, metav1.ListOptions{ResourceVersion: first.version, AllowWatchBookmarks: true})
+		w, err := client.watch(
+			ctx, metav1.ListOptions{ResourceVersion: first.version, AllowWatchBookmarks: true})
 		if err != nil {
 			return c.refused("watch", r, o, err)
 		}
@@ -116,7 +121,8 @@ func (c *Cluster) refused(verb string, r load.TraceResource, o Options, err erro
 	}
 	switch {
 	case apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err):
-		return fmt.Errorf("may not %s %s %s: %w; ask for the verbs list and watch, or use --namespace", verb, r, where, err)
+		return fmt.Errorf("may not %s %s %s: %w; ask for the verbs list and watch, or use --namespace",
+			verb, r, where, err)
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("cannot %s %s %s: %w", verb, r, where, err)
 	}
@@ -139,13 +145,16 @@ func (c *Cluster) Record(ctx context.Context, out io.Writer, o Options) (Progres
 		o.PageSize = DefaultPageSize
 	}
 	w, err := load.NewTraceWriter(out, load.TraceHeader{
-		Source: "recorded from " + shown(c.Host), Recorded: time.Now().UTC().Truncate(time.Second), Compress: 1,
-		Resources: o.Resources, Namespace: o.Namespace, MetadataOnly: o.MetadataOnly, Dropped: o.Dropped(),
+		Source: "recorded from " + shown(c.Host), Recorded: time.Now().UTC().Truncate(time.Second),
+		Compress:  1,
+		Resources: o.Resources, Namespace: o.Namespace, MetadataOnly: o.MetadataOnly,
+		Dropped: o.Dropped(),
 	})
 	if err != nil {
 		return nothing, err
 	}
-	r := &recorder{options: o, hide: c.hide, drop: dropper{redact: o.Redact, managedFields: o.DropManagedFields, metadataOnly: o.MetadataOnly}}
+	r := &recorder{options: o, hide: c.hide,
+		drop: dropper{redact: o.Redact, managedFields: o.DropManagedFields, metadataOnly: o.MetadataOnly}}
 	r.mu.out, r.mu.notes = w, map[string]int{}
 	for i, resource := range o.Resources {
 		r.followers = append(r.followers, &follower{recorder: r, client: c.client(resource, o), index: i})
@@ -188,7 +197,8 @@ func (r *recorder) run(ctx context.Context) (Progress, error) {
 		err = r.each(timed, (*follower).follow)
 		stop()
 		if cause := context.Cause(timed); err == nil && !errors.Is(cause, errTimeUp) {
-			ended = fmt.Sprintf("interrupted after %s of %s", r.progress().Elapsed.Round(time.Second), r.options.For)
+			ended = fmt.Sprintf("interrupted after %s of %s", r.progress().Elapsed.Round(time.Second),
+				r.options.For)
 			if failed := new(writeError); errors.As(cause, &failed) {
 				err = failed.error
 			}
@@ -266,7 +276,8 @@ func (r *recorder) keep(cancel context.CancelCauseFunc, done <-chan struct{}) {
 func (r *recorder) progress() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := Progress{TraceStats: r.mu.out.Stats(), Listing: r.mu.started.IsZero(), Left: r.options.For, Notes: map[string]int{}}
+	p := Progress{TraceStats: r.mu.out.Stats(), Listing: r.mu.started.IsZero(), Left: r.options.For,
+		Notes: map[string]int{}}
 	for what, n := range r.mu.notes {
 		p.Notes[what] = n
 	}
@@ -304,7 +315,8 @@ func (r *recorder) note(n load.TraceNote) error {
 }
 
 // write removes the parts to be dropped from an object and passes it to the writer.
-func (r *recorder) write(c client, obj runtime.Object, do func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error) error {
+func (r *recorder) write(c client, obj runtime.Object,
+	do func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error) error {
 	u, err := c.object(obj)
 	if err != nil {
 		return err

@@ -39,7 +39,8 @@ var (
 func object(apiVersion, kind, name string, rest map[string]any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": apiVersion, "kind": kind,
-		"metadata": map[string]any{"namespace": "a", "name": name, "uid": "uid-" + name, "labels": map[string]any{"env": "production"}},
+		"metadata": map[string]any{"namespace": "a", "name": name, "uid": "uid-" + name,
+			"labels": map[string]any{"env": "production"}},
 	}}
 	maps.Copy(u.Object, rest)
 	return u
@@ -47,7 +48,8 @@ func object(apiVersion, kind, name string, rest map[string]any) *unstructured.Un
 
 func pod(name string, version int) *unstructured.Unstructured {
 	return object("v1", "Pod", name, map[string]any{
-		"spec":   map[string]any{"nodeName": "node-1", "containers": []any{map[string]any{"name": "c", "image": "i"}}},
+		"spec": map[string]any{"nodeName": "node-1",
+			"containers": []any{map[string]any{"name": "c", "image": "i"}}},
 		"status": map[string]any{"phase": fmt.Sprint("version-", version)},
 	})
 }
@@ -59,11 +61,13 @@ type served struct {
 	config  *rest.Config
 }
 
-func serve(t *testing.T, options apiserver.Options, sourceOptions synthetic.SourceOptions, objects ...runtime.Object) *served {
+func serve(t *testing.T, options apiserver.Options, sourceOptions synthetic.SourceOptions,
+	objects ...runtime.Object) *served {
 	t.Helper()
 	s := &served{sources: map[schema.GroupVersionResource]*synthetic.Source{}}
 	for gvr, example := range map[schema.GroupVersionResource]*unstructured.Unstructured{
-		apiserver.Pods: pod("example", 0), secrets: object("v1", "Secret", "example", nil), deployments: object("apps/v1", "Deployment", "example", nil),
+		apiserver.Pods: pod("example", 0), secrets: object("v1", "Secret", "example", nil),
+		deployments: object("apps/v1", "Deployment", "example", nil),
 	} {
 		var of []runtime.Object
 		for _, obj := range objects {
@@ -124,7 +128,8 @@ func (s *served) resolve(t *testing.T, names ...string) []load.TraceResource {
 }
 
 // until records into a file until done returns true.
-func (s *served) until(t *testing.T, o Options, change func(), done func(Progress) bool) (*load.Trace, []byte) {
+func (s *served) until(t *testing.T, o Options, change func(),
+	done func(Progress) bool) (*load.Trace, []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -179,7 +184,8 @@ func (s *served) sameState(t *testing.T, trace *load.Trace) {
 	for i, state := range trace.FinalState() {
 		want := s.sources[trace.Resources[i].GVR()].Snapshot()
 		if got := slices.Sorted(maps.Keys(state)); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
-			t.Errorf("%s: the trace leads to %v, the server has %v", trace.Resources[i], got, slices.Sorted(maps.Keys(want)))
+			t.Errorf("%s: the trace leads to %v, the server has %v", trace.Resources[i], got,
+				slices.Sorted(maps.Keys(want)))
 		}
 		for key, obj := range want {
 			if a, b := asJSON(t, state[key]), asJSON(t, obj); a != b {
@@ -215,7 +221,8 @@ func TestRecord(t *testing.T) {
 	for i := range 7 {
 		initial = append(initial, pod(fmt.Sprint("pod-", i), 0))
 	}
-	initial = append(initial, object("apps/v1", "Deployment", "web", map[string]any{"spec": map[string]any{"replicas": int64(3)}}))
+	initial = append(initial, object("apps/v1", "Deployment", "web",
+		map[string]any{"spec": map[string]any{"replicas": int64(3)}}))
 	s := serve(t, apiserver.Options{}, synthetic.SourceOptions{NoWatchCache: true}, initial...)
 	pods := s.sources[apiserver.Pods]
 	o := Options{Resources: s.resolve(t, "pod", "Deployment", "pods"), PageSize: 3}
@@ -227,10 +234,15 @@ func TestRecord(t *testing.T) {
 		must[runtime.Object](t)(pods.Delete("a/pod-1"))
 		must[runtime.Object](t)(pods.Delete("a/pod-2"))
 		must[runtime.Object](t)(pods.Create(pod("pod-2", 2)))
-		must[runtime.Object](t)(s.sources[deployments].Update(object("apps/v1", "Deployment", "web", map[string]any{"spec": map[string]any{"replicas": int64(5)}})))
+		must[runtime.Object](t)(
+			s.sources[deployments].Update(
+				object("apps/v1", "Deployment", "web",
+					map[string]any{"spec": map[string]any{"replicas": int64(5)}})))
 	}, func(p Progress) bool { return p.Events == 25 })
-	if len(trace.Resources) != 2 || len(trace.Initial) != 8 || len(trace.Notes) != 0 || trace.Source != "recorded from "+s.Host || !strings.HasPrefix(trace.Ended, "interrupted") {
-		t.Errorf("%d initial objects, notes %v, ended %q, %+v", len(trace.Initial), trace.Notes, trace.Ended, trace.TraceHeader)
+	if len(trace.Resources) != 2 || len(trace.Initial) != 8 || len(trace.Notes) != 0 ||
+		trace.Source != "recorded from "+s.Host || !strings.HasPrefix(trace.Ended, "interrupted") {
+		t.Errorf("%d initial objects, notes %v, ended %q, %+v", len(trace.Initial), trace.Notes,
+			trace.Ended, trace.TraceHeader)
 	}
 	s.sameState(t, trace)
 	if len(data) > 3000 {
@@ -285,26 +297,37 @@ func TestNothingSecretInTheFile(t *testing.T) {
 	lastApplied := map[string]any{lastApplied: hidden, "other/annotation": hidden}
 	container := map[string]any{"name": "c", "image": "registry/image", "env": []any{
 		map[string]any{"name": "PASSWORD", "value": hidden},
-		map[string]any{"name": "FROM", "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": "kept-reference", "key": "k"}}},
+		map[string]any{"name": "FROM",
+			"valueFrom": map[string]any{
+				"secretKeyRef": map[string]any{"name": "kept-reference", "key": "k"}}},
 	}}
-	template := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"a": hidden}}, "spec": map[string]any{"initContainers": []any{container}, "env": map[string]any{"K": hidden}}}
+	template := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"a": hidden}},
+		"spec": map[string]any{"initContainers": []any{container}, "env": map[string]any{"K": hidden}}}
 	annotated := func(u *unstructured.Unstructured) *unstructured.Unstructured {
 		metadata := u.Object["metadata"].(map[string]any)
-		metadata["annotations"], metadata["managedFields"] = lastApplied, []any{map[string]any{"manager": hidden}}
+		metadata["annotations"], metadata["managedFields"] = lastApplied,
+			[]any{map[string]any{"manager": hidden}}
 		return u
 	}
 	objects := []runtime.Object{
-		annotated(object("v1", "Secret", "token", map[string]any{"data": map[string]any{"password": hidden}, "stringData": map[string]any{"p": hidden}, "type": "Opaque"})),
-		annotated(object("v1", "Pod", "web", map[string]any{"spec": map[string]any{"nodeName": "kept-node", "containers": []any{container}}})),
-		annotated(object("apps/v1", "Deployment", "web", map[string]any{"spec": map[string]any{"template": template}})),
+		annotated(object("v1", "Secret", "token",
+			map[string]any{"data": map[string]any{"password": hidden},
+				"stringData": map[string]any{"p": hidden}, "type": "Opaque"})),
+		annotated(object("v1", "Pod", "web",
+			map[string]any{"spec": map[string]any{"nodeName": "kept-node",
+				"containers": []any{container}}})),
+		annotated(object("apps/v1", "Deployment", "web",
+			map[string]any{"spec": map[string]any{"template": template}})),
 	}
 	for _, c := range []struct {
 		name    string
 		options Options
 		kept    []string
 	}{
-		{"redact", Options{Redact: true}, []string{"PASSWORD", "kept-reference", "kept-node", "registry/image", "production", "Opaque"}},
-		{"metadata-only", Options{MetadataOnly: true, DropManagedFields: true}, []string{"production", "uid-web"}},
+		{"redact", Options{Redact: true},
+			[]string{"PASSWORD", "kept-reference", "kept-node", "registry/image", "production", "Opaque"}},
+		{"metadata-only", Options{MetadataOnly: true, DropManagedFields: true},
+			[]string{"production", "uid-web"}},
 		{"both", Options{MetadataOnly: true, Redact: true}, []string{"production", "uid-token"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -315,14 +338,16 @@ func TestNothingSecretInTheFile(t *testing.T) {
 				if c.options.MetadataOnly && o.GetKind() != "Secret" && !c.options.Redact {
 					// MetadataOnly keeps the annotations of these, except kubectl's, so the
 					// file may contain this one.
-					delete(o.Object["metadata"].(map[string]any)["annotations"].(map[string]any), "other/annotation")
+					delete(o.Object["metadata"].(map[string]any)["annotations"].(map[string]any),
+						"other/annotation")
 				}
 				copies = append(copies, o)
 			}
 			s := serve(t, apiserver.Options{}, synthetic.SourceOptions{}, copies...)
 			c.options.Resources = s.resolve(t, "secrets", "pods", "deployments.apps")
 			trace, data := s.until(t, c.options, func() {
-				for gvr, i := range map[schema.GroupVersionResource]int{secrets: 0, apiserver.Pods: 1, deployments: 2} {
+				for gvr, i := range map[schema.GroupVersionResource]int{secrets: 0, apiserver.Pods: 1,
+					deployments: 2} {
 					must[runtime.Object](t)(s.sources[gvr].Update(copies[i]))
 				}
 			}, func(p Progress) bool { return p.Events == 3 })
@@ -370,7 +395,8 @@ func TestRefusals(t *testing.T) {
 	forbidding := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods is forbidden: User \"me\" cannot list"}`)
+		_, _ = io.WriteString(
+			w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods is forbidden: User \"me\" cannot list"}`)
 	}))
 	t.Cleanup(forbidding.Close)
 	elsewhere := httptest.NewServer(http.NotFoundHandler())
@@ -388,17 +414,28 @@ func TestRefusals(t *testing.T) {
 		o      Options
 		says   []string
 	}{
-		{"unknown resource", s.config, "", []string{"podz"}, Options{}, []string{`"podz"`, "did you mean pods?"}},
-		{"unknown resource far from all", s.config, "", []string{"quaternions"}, Options{}, []string{`"quaternions"`, "deployments.apps", "pods", "secrets"}},
-		{"unknown group", s.config, "", []string{"pods.example.com"}, Options{}, []string{`"pods.example.com"`, "pods"}},
-		{"secrets", s.config, "", []string{"secrets"}, Options{}, []string{"secrets", "--redact", "--metadata-only"}},
+		{"unknown resource", s.config, "", []string{"podz"}, Options{},
+			[]string{`"podz"`, "did you mean pods?"}},
+		{"unknown resource far from all", s.config, "", []string{"quaternions"}, Options{},
+			[]string{`"quaternions"`, "deployments.apps", "pods", "secrets"}},
+		{"unknown group", s.config, "", []string{"pods.example.com"}, Options{},
+			[]string{`"pods.example.com"`, "pods"}},
+		{"secrets", s.config, "", []string{"secrets"}, Options{},
+			[]string{"secrets", "--redact", "--metadata-only"}},
 		{"no time", s.config, "", []string{"pods"}, Options{For: -1}, []string{"--for"}},
-		{"file exists", s.config, existing, []string{"pods"}, Options{}, []string{existing, "exists", "-o"}},
-		{"folder is missing", s.config, filepath.Join(t.TempDir(), "no", "folder"), []string{"pods"}, Options{}, []string{"is no folder", "make it first", "-o"}},
-		{"no apiserver", &rest.Config{Host: elsewhere.URL}, "", []string{"pods"}, Options{}, []string{elsewhere.URL, "no apiserver", "--kubeconfig"}},
-		{"wrong token", locked.config, "", []string{"pods"}, Options{}, []string{"let us in", "kubeconfig's user"}},
-		{"unreachable", &rest.Config{Host: "http://127.0.0.1:1"}, "", []string{"pods"}, Options{}, []string{"127.0.0.1:1", "cannot be reached", "--kubeconfig"}},
-		{"forbidden", &rest.Config{Host: forbidding.URL}, "", nil, Options{Resources: pods, Namespace: "kube-system"}, []string{"may not list pods in namespace kube-system", "cannot list", "verbs list and watch"}},
+		{"file exists", s.config, existing, []string{"pods"}, Options{},
+			[]string{existing, "exists", "-o"}},
+		{"folder is missing", s.config, filepath.Join(t.TempDir(), "no", "folder"), []string{"pods"},
+			Options{}, []string{"is no folder", "make it first", "-o"}},
+		{"no apiserver", &rest.Config{Host: elsewhere.URL}, "", []string{"pods"}, Options{},
+			[]string{elsewhere.URL, "no apiserver", "--kubeconfig"}},
+		{"wrong token", locked.config, "", []string{"pods"}, Options{},
+			[]string{"let us in", "kubeconfig's user"}},
+		{"unreachable", &rest.Config{Host: "http://127.0.0.1:1"}, "", []string{"pods"}, Options{},
+			[]string{"127.0.0.1:1", "cannot be reached", "--kubeconfig"}},
+		{"forbidden", &rest.Config{Host: forbidding.URL}, "", nil,
+			Options{Resources: pods, Namespace: "kube-system"},
+			[]string{"may not list pods in namespace kube-system", "cannot list", "verbs list and watch"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -435,7 +472,8 @@ func TestRefusals(t *testing.T) {
 	if got, err := os.ReadFile(existing); err != nil || string(got) != "keep" {
 		t.Errorf("the file that was there: %q, %v", got, err)
 	}
-	if _, err := Connect(filepath.Join(t.TempDir(), "nowhere"), ""); err == nil || !strings.Contains(err.Error(), "--kubeconfig") {
+	if _, err := Connect(filepath.Join(t.TempDir(), "nowhere"), ""); err == nil ||
+		!strings.Contains(err.Error(), "--kubeconfig") {
 		t.Errorf("a kubeconfig that is not there: %v", err)
 	}
 }
@@ -463,7 +501,8 @@ func TestDiskFull(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	p, err := s.Record(t.Context(), &full{left: 3000}, Options{Resources: s.resolve(t, "pods"), For: time.Hour, FlushEvery: 5 * time.Millisecond})
+	p, err := s.Record(t.Context(), &full{left: 3000},
+		Options{Resources: s.resolve(t, "pods"), For: time.Hour, FlushEvery: 5 * time.Millisecond})
 	cancel()
 	<-writing
 	if err == nil || strings.Count(err.Error(), "no space left") != 1 || p.Listing || p.Bytes == 0 {
@@ -474,19 +513,26 @@ func TestDiskFull(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	have := []candidate{
-		{TraceResource: load.TraceResource{Version: "v1", Resource: "events", Kind: "Event"}, names: []string{"events", "event", "ev"}, watchable: true, preferred: true},
-		{TraceResource: load.TraceResource{Version: "v1", Resource: "bindings", Kind: "Binding"}, names: []string{"bindings"}, preferred: true},
-		{TraceResource: load.TraceResource{Group: "events.k8s.io", Version: "v1", Resource: "events", Kind: "Event"}, names: []string{"events", "event", "ev"}, watchable: true, preferred: true},
-		{TraceResource: load.TraceResource{Group: "events.k8s.io", Version: "v1beta1", Resource: "events", Kind: "Event"}, names: []string{"events"}, watchable: true},
+		{TraceResource: load.TraceResource{Version: "v1", Resource: "events", Kind: "Event"},
+			names: []string{"events", "event", "ev"}, watchable: true, preferred: true},
+		{TraceResource: load.TraceResource{Version: "v1", Resource: "bindings", Kind: "Binding"},
+			names: []string{"bindings"}, preferred: true},
+		{TraceResource: load.TraceResource{Group: "events.k8s.io", Version: "v1", Resource: "events",
+			Kind: "Event"}, names: []string{"events", "event", "ev"}, watchable: true, preferred: true},
+		{TraceResource: load.TraceResource{Group: "events.k8s.io", Version: "v1beta1", Resource: "events",
+			Kind: "Event"}, names: []string{"events"}, watchable: true},
 	}
 	for name, want := range map[string]load.TraceResource{
-		"events": have[0].TraceResource, "EV": have[0].TraceResource, "events.events.k8s.io": have[2].TraceResource, "events.v1beta1.events.k8s.io": have[3].TraceResource,
+		"events": have[0].TraceResource, "EV": have[0].TraceResource,
+		"events.events.k8s.io":         have[2].TraceResource,
+		"events.v1beta1.events.k8s.io": have[3].TraceResource,
 	} {
 		if got, err := pick(have, name); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	if _, err := pick(have, "bindings"); err == nil || !strings.Contains(err.Error(), "nobody list and watch") {
+	if _, err := pick(have, "bindings"); err == nil ||
+		!strings.Contains(err.Error(), "nobody list and watch") {
 		t.Errorf("bindings: %v", err)
 	}
 }

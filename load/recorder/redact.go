@@ -18,7 +18,8 @@ type dropper struct {
 func (o Options) Dropped() []string {
 	var out []string
 	if o.MetadataOnly {
-		out = append(out, "everything but metadata", "the annotation "+lastApplied, "all annotations of Secrets and ConfigMaps")
+		out = append(out, "everything but metadata", "the annotation "+lastApplied,
+			"all annotations of Secrets and ConfigMaps")
 	}
 	if o.Redact {
 		out = append(out,

@@ -16,7 +16,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-var errNoResource = errors.New("no resource is asked for: use --resource with one or more, such as pods,deployments.apps")
+var errNoResource = errors.New(
+	"no resource is asked for: use --resource with one or more, such as pods,deployments.apps")
 
 // candidate is a resource that the cluster serves.
 type candidate struct {
@@ -58,7 +59,8 @@ func pick(have []candidate, name string) (load.TraceResource, error) {
 	for i, c := range have {
 		// "deployments.v1.apps" is a resource with version and group, "a.b.example.com" one
 		// of group b.example.com: both readings are tried.
-		full := version != nil && c.is(version.Resource) && c.Version == version.Version && c.Group == version.Group
+		full := version != nil && c.is(version.Resource) && c.Version == version.Version &&
+			c.Group == version.Group
 		short := c.is(group.Resource) && (group.Group == "" || group.Group == c.Group) && c.preferred
 		switch {
 		case !full && !short:
@@ -69,7 +71,9 @@ func pick(have []candidate, name string) (load.TraceResource, error) {
 		}
 	}
 	if unwatchable != nil {
-		return load.TraceResource{}, fmt.Errorf("resource %q: the server lets nobody list and watch %s", name, unwatchable.TraceResource)
+		return load.TraceResource{},
+			fmt.Errorf("resource %q: the server lets nobody list and watch %s", name,
+				unwatchable.TraceResource)
 	}
 	return load.TraceResource{}, fmt.Errorf("unknown resource %q: %s", name, watchable(have))
 }
@@ -80,7 +84,8 @@ func (c *candidate) is(name string) bool {
 
 // candidates asks the server for its resources. Groups that do not answer are left out.
 func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
-	groups, lists, err := discovery.ToDiscoveryInterfaceWithContext(c.Discovery).ServerGroupsAndResourcesWithContext(ctx)
+	groups, lists, err := discovery.ToDiscoveryInterfaceWithContext(
+		c.Discovery).ServerGroupsAndResourcesWithContext(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -110,10 +115,11 @@ func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
 						continue // a subresource
 					}
 					out = append(out, candidate{
-						TraceResource: load.TraceResource{Group: g.Name, Version: v.Version, Resource: r.Name, Kind: r.Kind, Namespaced: r.Namespaced},
-						names:         lower(append([]string{r.Name, r.SingularName, r.Kind}, r.ShortNames...)),
-						watchable:     slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch"),
-						preferred:     !seen[r.Name],
+						TraceResource: load.TraceResource{Group: g.Name, Version: v.Version, Resource: r.Name,
+							Kind: r.Kind, Namespaced: r.Namespaced},
+						names:     lower(append([]string{r.Name, r.SingularName, r.Kind}, r.ShortNames...)),
+						watchable: slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch"),
+						preferred: !seen[r.Name],
 					})
 					seen[r.Name] = true
 				}
@@ -129,13 +135,17 @@ func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
 func (c *Cluster) unreachable(err error) error {
 	switch {
 	case err == nil:
-		return fmt.Errorf("the server at %s serves no API: is it an apiserver? Check --kubeconfig and --context", c.Host)
+		return fmt.Errorf(
+			"the server at %s serves no API: is it an apiserver? Check --kubeconfig and --context", c.Host)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("the server at %s has no /api: it is no apiserver; check --kubeconfig and --context", c.Host)
+		return fmt.Errorf(
+			"the server at %s has no /api: it is no apiserver; check --kubeconfig and --context", c.Host)
 	case apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err):
-		return fmt.Errorf("the cluster at %s does not let us in: %w; check the kubeconfig's user", c.Host, err)
+		return fmt.Errorf("the cluster at %s does not let us in: %w; check the kubeconfig's user", c.Host,
+			err)
 	}
-	return fmt.Errorf("the cluster at %s cannot be reached: %w; check --kubeconfig and --context", c.Host, err)
+	return fmt.Errorf("the cluster at %s cannot be reached: %w; check --kubeconfig and --context",
+		c.Host, err)
 }
 
 func index(b bool) int {

@@ -12,7 +12,8 @@ import (
 )
 
 func ExampleGenerate() {
-	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 1_000, Namespaces: 20, Nodes: 50}, 1)
+	objects := synthetic.Generate(
+		synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 1_000, Namespaces: 20, Nodes: 50}, 1)
 	store := cache.NewThreadSafeStore(synthetic.Indexers(), cache.Indices{})
 	store.Replace(objects.Map(), objects.Version())
 
@@ -27,7 +28,8 @@ func ExampleGenerate() {
 
 func ExampleSource() {
 	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 2}, 1)
-	source := synthetic.NewSource(objects.All(), synthetic.SourceOptions{Faults: []synthetic.Fault{{Kind: synthetic.FaultClose, AfterEvents: 1}}})
+	source := synthetic.NewSource(objects.All(),
+		synthetic.SourceOptions{Faults: []synthetic.Fault{{Kind: synthetic.FaultClose, AfterEvents: 1}}})
 	defer source.Stop()
 
 	w, err := source.Watch(metav1.ListOptions{ResourceVersion: source.ResourceVersion()})

@@ -132,10 +132,12 @@ func (f Fault) Problems(kinds, delayed []FaultKind) (problems []FaultProblem) {
 		}
 	}
 	if (f.AfterEvents != 0 || f.EveryEvents != 0) && (f.After != 0 || f.Every != 0) {
-		add("kind", "the fault counts both events and time", "after_events and every_events, or after and every")
+		add("kind", "the fault counts both events and time",
+			"after_events and every_events, or after and every")
 	}
 	if (f.Delay > 0) != slices.Contains(delayed, f.Kind) {
-		add("delay", fmt.Sprintf("a %s fault with a delay of %v", f.Kind, f.Delay), "a delay above 0 with kind "+listed(delayed)+", and none with the others")
+		add("delay", fmt.Sprintf("a %s fault with a delay of %v", f.Kind, f.Delay),
+			"a delay above 0 with kind "+listed(delayed)+", and none with the others")
 	}
 	return problems
 }

@@ -66,20 +66,25 @@ func TestFaultsHeal(t *testing.T) {
 		{both, []Fault{{Kind: FaultClose, EveryEvents: 7, Count: 5}}},
 		// A few times only: if each watch ends before its first event, client-go's
 		// Reflector stays stale, because it lists pages at the version that it knows.
-		{both, []Fault{{Kind: FaultClose, After: 300 * time.Millisecond, Every: 200 * time.Millisecond, Count: 8}}},
+		{both, []Fault{{Kind: FaultClose, After: 300 * time.Millisecond, Every: 200 * time.Millisecond,
+			Count: 8}}},
 		{both, []Fault{{Kind: FaultError, AfterEvents: 3, EveryEvents: 10, Count: 3}}},
 		{both, []Fault{{Kind: FaultDelay, EveryEvents: 10, Delay: 500 * time.Millisecond}}},
 		{both, []Fault{{Kind: FaultDropBookmarks, Every: time.Second}}},
 		{both, []Fault{{Kind: FaultWatchRefused, Count: 2}}},
-		{both, []Fault{{Kind: FaultWatchRefused, EveryEvents: 2, Count: 4}, {Kind: FaultClose, EveryEvents: 10}}},
+		{both, []Fault{{Kind: FaultWatchRefused, EveryEvents: 2, Count: 4},
+			{Kind: FaultClose, EveryEvents: 10}}},
 		{both, []Fault{{Kind: FaultTooLarge, Count: 1}, {Kind: FaultGone, AfterEvents: 10, Count: 1}}},
-		{listing, []Fault{{Kind: FaultTooLarge, EveryEvents: 2, Count: 3}, {Kind: FaultClose, EveryEvents: 10}}},
+		{listing, []Fault{{Kind: FaultTooLarge, EveryEvents: 2, Count: 3},
+			{Kind: FaultClose, EveryEvents: 10}}},
 		{listing, []Fault{{Kind: FaultListError, EveryEvents: 40}}},
 		{listing, []Fault{{Kind: FaultExpireContinue}}},
 		// Not in list mode: client-go's Reflector, which heal gives a page size, stays
 		// stale there.
 		{streaming, []Fault{{Kind: FaultCacheRestart, AfterEvents: 10, EveryEvents: 30}}},
-		{both, []Fault{{Kind: FaultGone, EveryEvents: 30}, {Kind: FaultClose, EveryEvents: 11}, {Kind: FaultError, AfterEvents: 20}, {Kind: FaultDelay, After: time.Second, Delay: time.Second}}},
+		{both, []Fault{{Kind: FaultGone, EveryEvents: 30}, {Kind: FaultClose, EveryEvents: 11},
+			{Kind: FaultError, AfterEvents: 20},
+			{Kind: FaultDelay, After: time.Second, Delay: time.Second}}},
 	} {
 		for _, mode := range []string{streaming, listing} {
 			if c.mode != both && c.mode != mode {
@@ -94,7 +99,8 @@ func TestFaultsHeal(t *testing.T) {
 }
 
 func heal(t *testing.T, listing bool, faults []Fault) {
-	s := NewSource(smallPods(60).All(), SourceOptions{Faults: faults, NoWatchCache: true, BookmarkEvery: 5 * time.Second})
+	s := NewSource(smallPods(60).All(),
+		SourceOptions{Faults: faults, NoWatchCache: true, BookmarkEvery: 5 * time.Second})
 	var lw cache.ListerWatcher = s
 	if listing {
 		lw = oldClient{s}
@@ -139,7 +145,9 @@ func heal(t *testing.T, listing bool, faults []Fault) {
 func TestSharedInformer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSource(smallPods(200).All(), SourceOptions{Faults: []Fault{{Kind: FaultGone, AfterEvents: 50, EveryEvents: 200}, {Kind: FaultClose, EveryEvents: 70}}})
+		s := NewSource(smallPods(200).All(),
+			SourceOptions{Faults: []Fault{{Kind: FaultGone, AfterEvents: 50, EveryEvents: 200},
+				{Kind: FaultClose, EveryEvents: 70}}})
 		informer := cache.NewSharedIndexInformer(s, &corev1.Pod{}, 0, Indexers())
 		ctx, cancel := context.WithCancel(t.Context())
 		var running, writing sync.WaitGroup
@@ -190,15 +198,22 @@ func TestEachFault(t *testing.T) {
 		fault Fault
 		want  []string
 	}{
-		{Fault{Kind: FaultGone, AfterEvents: 1}, []string{"MODIFIED pod-000000@2", "ERROR 410", "closed"}},
-		{Fault{Kind: FaultError, AfterEvents: 1}, []string{"MODIFIED pod-000000@2", "ERROR 500", "closed"}},
+		{Fault{Kind: FaultGone, AfterEvents: 1},
+			[]string{"MODIFIED pod-000000@2", "ERROR 410", "closed"}},
+		{Fault{Kind: FaultError, AfterEvents: 1},
+			[]string{"MODIFIED pod-000000@2", "ERROR 500", "closed"}},
 		{Fault{Kind: FaultClose, AfterEvents: 1}, []string{"MODIFIED pod-000000@2", "closed"}},
-		{Fault{Kind: FaultDelay, AfterEvents: 1, Delay: time.Hour}, []string{"MODIFIED pod-000000@2", "MODIFIED pod-000000@3", "MODIFIED pod-000000@4"}},
-		{Fault{Kind: FaultDropBookmarks}, []string{"MODIFIED pod-000000@2", "MODIFIED pod-000000@3", "MODIFIED pod-000000@4", "BOOKMARK @4"}},
+		{Fault{Kind: FaultDelay, AfterEvents: 1, Delay: time.Hour},
+			[]string{"MODIFIED pod-000000@2", "MODIFIED pod-000000@3", "MODIFIED pod-000000@4"}},
+		{Fault{Kind: FaultDropBookmarks},
+			[]string{"MODIFIED pod-000000@2", "MODIFIED pod-000000@3", "MODIFIED pod-000000@4",
+				"BOOKMARK @4"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newTestSource(t, 1, SourceOptions{Faults: []Fault{c.fault}})
-			w := must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: "1", AllowWatchBookmarks: c.fault.Kind == FaultDropBookmarks}))
+			w := must[watch.Interface](t)(
+				s.Watch(metav1.ListOptions{ResourceVersion: "1",
+					AllowWatchBookmarks: c.fault.Kind == FaultDropBookmarks}))
 			for range 3 {
 				must[runtime.Object](t)(s.Update(s.Snapshot()["ns-00/pod-000000"]))
 			}
@@ -206,7 +221,8 @@ func TestEachFault(t *testing.T) {
 			if got := drain(w, len(c.want)); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%s: got %q, want %q", c.fault.Kind, got, c.want)
 			}
-			want := map[FaultKind]time.Duration{FaultDelay: time.Hour, FaultDropBookmarks: 2 * time.Minute}[c.fault.Kind]
+			want := map[FaultKind]time.Duration{FaultDelay: time.Hour,
+				FaultDropBookmarks: 2 * time.Minute}[c.fault.Kind]
 			if took := time.Since(start); took != want {
 				t.Errorf("%s: it took %v, want %v", c.fault.Kind, took, want)
 			}
@@ -224,10 +240,12 @@ func TestEachFault(t *testing.T) {
 func TestFaultsOfRequests(t *testing.T) {
 	t.Parallel()
 	s := newTestSource(t, 10, SourceOptions{Faults: []Fault{
-		{Kind: FaultListError, AfterEvents: 3}, {Kind: FaultExpireContinue}, {Kind: FaultTooLarge}, {Kind: FaultWatchRefused},
+		{Kind: FaultListError, AfterEvents: 3}, {Kind: FaultExpireContinue}, {Kind: FaultTooLarge},
+		{Kind: FaultWatchRefused},
 	}})
 	page := list(t, s, metav1.ListOptions{Limit: 3})
-	if _, err := s.List(metav1.ListOptions{Continue: page.Continue}); !apierrors.IsResourceExpired(err) {
+	if _, err := s.List(metav1.ListOptions{Continue: page.Continue}); !apierrors.IsResourceExpired(
+		err) {
 		t.Errorf("expire-continue: %v", err)
 	}
 	if _, err := s.List(metav1.ListOptions{ResourceVersion: "3"}); !isTooLarge(err) {
@@ -240,7 +258,8 @@ func TestFaultsOfRequests(t *testing.T) {
 		t.Errorf("watch-refused: %v", err)
 	}
 	list(t, s, metav1.ListOptions{Continue: page.Continue})
-	want := map[FaultKind]int{FaultListError: 1, FaultExpireContinue: 1, FaultTooLarge: 1, FaultWatchRefused: 1}
+	want := map[FaultKind]int{FaultListError: 1, FaultExpireContinue: 1, FaultTooLarge: 1,
+		FaultWatchRefused: 1}
 	if got := s.Struck(); !reflect.DeepEqual(got, want) {
 		t.Errorf("struck %v, want %v", got, want)
 	}
@@ -250,7 +269,8 @@ func TestFaultsOfRequests(t *testing.T) {
 // version go as far back as the storage's history.
 func TestCacheRestart(t *testing.T) {
 	t.Parallel()
-	s := newTestSource(t, 10, SourceOptions{Window: 6, Faults: []Fault{{Kind: FaultCacheRestart, AfterEvents: 1}}})
+	s := newTestSource(
+		t, 10, SourceOptions{Window: 6, Faults: []Fault{{Kind: FaultCacheRestart, AfterEvents: 1}}})
 	before := s.ResourceVersion()
 	behind := must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: before}))
 	for i := range 3 {
@@ -262,7 +282,8 @@ func TestCacheRestart(t *testing.T) {
 	if e, open := <-behind.ResultChan(); open {
 		t.Errorf("the watch goes on with %v, want its end without a word", e)
 	}
-	for from, want := range map[string]string{before: "ERROR 410", "12": "ERROR 410", "13": "ADDED 3@14"} {
+	for from, want := range map[string]string{before: "ERROR 410", "12": "ERROR 410",
+		"13": "ADDED 3@14"} {
 		w := must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: from}))
 		if from == "13" {
 			must[runtime.Object](t)(s.Create(pod("new/3")))
@@ -277,9 +298,12 @@ func TestCacheRestart(t *testing.T) {
 		options metav1.ListOptions
 		count   int
 	}{
-		{"exactly the old version", metav1.ListOptions{ResourceVersion: before, ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 10},
+		{"exactly the old version", metav1.ListOptions{ResourceVersion: before,
+			ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 10},
 		{"the old version in pages", metav1.ListOptions{ResourceVersion: before, Limit: 100}, 10},
-		{"the old version or newer, in pages", metav1.ListOptions{ResourceVersion: before, Limit: 100, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, 14},
+		{"the old version or newer, in pages",
+			metav1.ListOptions{ResourceVersion: before, Limit: 100,
+				ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, 14},
 		{"the old version or newer", metav1.ListOptions{ResourceVersion: before}, 14},
 	} {
 		if got := len(list(t, s, c.options).Items); got != c.count {
@@ -289,7 +313,8 @@ func TestCacheRestart(t *testing.T) {
 	for i := range 6 { // and then the storage forgets too
 		must[runtime.Object](t)(s.Create(pod(fmt.Sprintf("newer/%d", i))))
 	}
-	if _, err := s.List(metav1.ListOptions{ResourceVersion: before, Limit: 100}); !apierrors.IsResourceExpired(err) {
+	if _, err := s.List(
+		metav1.ListOptions{ResourceVersion: before, Limit: 100}); !apierrors.IsResourceExpired(err) {
 		t.Errorf("a version that the storage has forgotten is listed: %v", err)
 	}
 }
@@ -298,7 +323,8 @@ func TestCacheFilling(t *testing.T) {
 	t.Parallel()
 	s := newTestSource(t, 10, SourceOptions{Faults: []Fault{{Kind: FaultCacheFilling}}})
 	anything := metav1.ListOptions{ResourceVersion: "0", Limit: 4}
-	if page := list(t, s, metav1.ListOptions{ResourceVersion: "0", Limit: 10}); len(page.Items) != 10 || s.Struck()[FaultCacheFilling] != 0 {
+	if page := list(t, s, metav1.ListOptions{ResourceVersion: "0", Limit: 10}); len(
+		page.Items) != 10 || s.Struck()[FaultCacheFilling] != 0 {
 		t.Errorf("a list within its limit has %d objects, and counts as an occasion", len(page.Items))
 	}
 	if page := list(t, s, anything); len(page.Items) != 4 || page.Continue == "" {
@@ -312,7 +338,8 @@ func TestCacheFilling(t *testing.T) {
 // TestPagerFallsBack: client-go's pager lists again, without pages, when a token expires.
 func TestPagerFallsBack(t *testing.T) {
 	t.Parallel()
-	s := newTestSource(t, 100, SourceOptions{Faults: []Fault{{Kind: FaultExpireContinue, AfterEvents: 2}}})
+	s := newTestSource(
+		t, 100, SourceOptions{Faults: []Fault{{Kind: FaultExpireContinue, AfterEvents: 2}}})
 	p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		return s.ListWithContext(ctx, o)
 	})
@@ -321,7 +348,8 @@ func TestPagerFallsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := keysOf(obj.(*metainternal.List)); len(got) != 100 || s.Struck()[FaultExpireContinue] != 1 {
+	if got := keysOf(obj.(*metainternal.List)); len(got) != 100 ||
+		s.Struck()[FaultExpireContinue] != 1 {
 		t.Errorf("%d objects and %v, want all 100 after one expiry", len(got), s.Struck())
 	}
 }

@@ -116,4 +116,6 @@ func (s *Source) eventFault() (end bool, status *apierrors.StatusError, delay ti
 	}
 }
 
-func errAsked(kind FaultKind) error { return fmt.Errorf("the workload asks for the fault %s", kind) }
+func errAsked(kind FaultKind) error {
+	return fmt.Errorf("the workload asks for the fault %s", kind)
+}

@@ -43,7 +43,8 @@ func newNodeTemplate(n int, rng *rand.Rand) *corev1.Node {
 		ObjectMeta: metav1.ObjectMeta{
 			Labels: map[string]string{
 				corev1.LabelArchStable: "amd64", corev1.LabelOSStable: "linux", corev1.LabelTopologyZone: zone,
-				corev1.LabelTopologyRegion: "region-1", corev1.LabelInstanceTypeStable: fmt.Sprintf("standard-%d", cpus),
+				corev1.LabelTopologyRegion:     "region-1",
+				corev1.LabelInstanceTypeStable: fmt.Sprintf("standard-%d", cpus),
 				"node.kubernetes.io/lifecycle": "on-demand", "nodepool": fmt.Sprintf("pool-%d", n),
 			},
 			Annotations: map[string]string{
@@ -56,9 +57,11 @@ func newNodeTemplate(n int, rng *rand.Rand) *corev1.Node {
 			Capacity: capacity, Allocatable: capacity,
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
 			NodeInfo: corev1.NodeSystemInfo{
-				MachineID: fmt.Sprintf("%032x", rng.Uint64()), SystemUUID: string(newUID(rng)), BootID: string(newUID(rng)),
-				KernelVersion: "6.12.8-generic", OSImage: "Ubuntu 24.04.1 LTS", ContainerRuntimeVersion: "containerd://2.0.1",
-				KubeletVersion: "v1.36.0", OperatingSystem: "linux", Architecture: "amd64",
+				MachineID: fmt.Sprintf("%032x", rng.Uint64()), SystemUUID: string(newUID(rng)),
+				BootID:        string(newUID(rng)),
+				KernelVersion: "6.12.8-generic", OSImage: "Ubuntu 24.04.1 LTS",
+				ContainerRuntimeVersion: "containerd://2.0.1",
+				KubeletVersion:          "v1.36.0", OperatingSystem: "linux", Architecture: "amd64",
 			},
 		},
 	}
@@ -67,19 +70,24 @@ func newNodeTemplate(n int, rng *rand.Rand) *corev1.Node {
 		status          corev1.ConditionStatus
 		reason, message string
 	}{
-		{corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "kubelet has sufficient memory available"},
-		{corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
-		{corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "kubelet has sufficient PID available"},
+		{corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory",
+			"kubelet has sufficient memory available"},
+		{corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure",
+			"kubelet has no disk pressure"},
+		{corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID",
+			"kubelet has sufficient PID available"},
 		{corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"},
 	} {
 		node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{
-			Type: c.kind, Status: c.status, Reason: c.reason, Message: c.message, LastHeartbeatTime: at, LastTransitionTime: at,
+			Type: c.kind, Status: c.status, Reason: c.reason, Message: c.message, LastHeartbeatTime: at,
+			LastTransitionTime: at,
 		})
 	}
 	for i := range nodeImages {
 		name := fmt.Sprintf("registry.example.com/team-%02d/service-%02d", i%12, i)
 		node.Status.Images = append(node.Status.Images, corev1.ContainerImage{
-			Names:     []string{fmt.Sprintf("%s@sha256:%064x", name, rng.Uint64()), fmt.Sprintf("%s:v1.%d.%d", name, rng.IntN(40), rng.IntN(20))},
+			Names: []string{fmt.Sprintf("%s@sha256:%064x", name, rng.Uint64()),
+				fmt.Sprintf("%s:v1.%d.%d", name, rng.IntN(40), rng.IntN(20))},
 			SizeBytes: int64(rng.IntN(900)+100) << 20,
 		})
 	}

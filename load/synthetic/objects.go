@@ -38,7 +38,8 @@ type Objects struct {
 // The cost is about 1 us and 1.5 KB of heap for each pod; 150 bytes for a key.
 func Generate(spec ObjectSpec, seed uint64) *Objects {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	o := &Objects{spec: spec, keys: make([]string, spec.Count), nodes: nodeNames(max(2, spec.NodeCount()))}
+	o := &Objects{spec: spec, keys: make([]string, spec.Count),
+		nodes: nodeNames(max(2, spec.NodeCount()))}
 	if spec.Kind != KindKey {
 		o.objects = make([]runtime.Object, spec.Count)
 	}
@@ -61,8 +62,9 @@ func Generate(spec ObjectSpec, seed uint64) *Objects {
 			o.objects[i] = t.Pod(namespace, name, version, o.nodes[node], t.Running, rng)
 		case KindSmall:
 			o.objects[i] = &corev1.Pod{
-				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: newUID(rng), ResourceVersion: version},
-				Spec:       corev1.PodSpec{NodeName: o.nodes[node]},
+				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: newUID(rng),
+					ResourceVersion: version},
+				Spec: corev1.PodSpec{NodeName: o.nodes[node]},
 			}
 		case KindNode:
 			name = fmt.Sprintf("node-%05d", i)
@@ -81,7 +83,8 @@ func Generate(spec ObjectSpec, seed uint64) *Objects {
 // is for pods and nodes only.
 func ObjectsOf(spec ObjectSpec, objects []runtime.Object) *Objects {
 	spec.Count = len(objects)
-	o := &Objects{spec: spec, objects: objects, keys: make([]string, len(objects)), nodes: nodeNames(max(2, spec.NodeCount()))}
+	o := &Objects{spec: spec, objects: objects, keys: make([]string, len(objects)),
+		nodes: nodeNames(max(2, spec.NodeCount()))}
 	for i, obj := range objects {
 		o.keys[i] = Key(obj)
 		o.version.Store(max(o.version.Load(), VersionOf(obj)))
@@ -96,7 +99,8 @@ type placement struct {
 }
 
 func newPlacement(spec ObjectSpec, rng *rand.Rand) placement {
-	p := placement{count: spec.Count, nodes: spec.NodeCount(), namespaces: make([]string, spec.NamespaceCount())}
+	p := placement{count: spec.Count, nodes: spec.NodeCount(),
+		namespaces: make([]string, spec.NamespaceCount())}
 	for i := range p.namespaces {
 		p.namespaces[i] = fmt.Sprintf("ns-%02d", i)
 	}
@@ -121,12 +125,15 @@ func nodeNames(n int) []string {
 
 // Pod makes a pod of the template. It allocates only the parts that the template does not
 // share.
-func (t *PodTemplate) Pod(namespace, name, version, node string, status corev1.PodStatus, rng *rand.Rand) *corev1.Pod {
+func (t *PodTemplate) Pod(namespace, name, version, node string, status corev1.PodStatus,
+	rng *rand.Rand) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: name, GenerateName: t.owners[0].Name + "-", UID: newUID(rng), ResourceVersion: version,
+			Namespace: namespace, Name: name, GenerateName: t.owners[0].Name + "-", UID: newUID(rng),
+			ResourceVersion:   version,
 			CreationTimestamp: metav1.NewTime(Epoch.Add(time.Duration(rng.IntN(86_400)) * time.Second)),
-			Labels:            t.labels, Annotations: t.annotations, OwnerReferences: t.owners, ManagedFields: t.managed,
+			Labels:            t.labels, Annotations: t.annotations, OwnerReferences: t.owners,
+			ManagedFields: t.managed,
 		},
 		Spec:   t.Spec,
 		Status: status,

@@ -71,7 +71,8 @@ func TestKeysAndVersionsAreUnique(t *testing.T) {
 			t.Errorf("%s: %d keys and %d versions, want 1000 of each", kind, len(keys), len(versions))
 		}
 	}
-	if got := Generate(ObjectSpec{Kind: KindKey, Count: 200, Namespaces: 100}, 1).Key(112); got != "ns-12/pod-000112" {
+	if got := Generate(ObjectSpec{Kind: KindKey, Count: 200, Namespaces: 100},
+		1).Key(112); got != "ns-12/pod-000112" {
 		t.Errorf("key 112 is %q", got)
 	}
 }
@@ -110,7 +111,8 @@ func TestPlacement(t *testing.T) {
 		}
 		for ns, nodes := range nodesOf {
 			if want := min(perNamespace[ns], spec.NodeCount()); len(nodes) != want {
-				t.Errorf("%+v: the %d pods of %s are on %d nodes, want %d", spec, perNamespace[ns], ns, len(nodes), want)
+				t.Errorf("%+v: the %d pods of %s are on %d nodes, want %d", spec, perNamespace[ns], ns,
+					len(nodes), want)
 			}
 		}
 		if got := len(objects.IndexedValues(IndexNode)); got != len(perNode) {
@@ -141,14 +143,17 @@ func TestMutate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if moved := !cmp.Equal(was, is); kind != KindNode && moved != change {
-				t.Fatalf("%s: changeIndexed=%v, but the indexed value went from %v to %v", kind, change, was, is)
+				t.Fatalf("%s: changeIndexed=%v, but the indexed value went from %v to %v", kind, change, was,
+					is)
 			}
 			old = next
 		}
 		if len(versions) != 200 || objects.Version() != "210" {
 			t.Errorf("%s: %d versions up to %s, want 200 up to 210", kind, len(versions), objects.Version())
 		}
-		if jsonSize(t, objects.At(3)) != before || objects.At(3).(interface{ GetResourceVersion() string }).GetResourceVersion() != "4" {
+		if jsonSize(t, objects.At(3)) != before || objects.At(3).(interface {
+			GetResourceVersion() string
+		}).GetResourceVersion() != "4" {
 			t.Errorf("%s: Mutate changed the object that it was given", kind)
 		}
 	}

@@ -51,8 +51,10 @@ func newPodTemplate(n int, rng *rand.Rand) *PodTemplate {
 	t := &PodTemplate{
 		labels: map[string]string{
 			"app": app, "app.kubernetes.io/name": app, "app.kubernetes.io/instance": app + "-production",
-			"app.kubernetes.io/version": fmt.Sprintf("v1.%d.%d", rng.IntN(40), rng.IntN(20)), "app.kubernetes.io/component": "backend",
-			"app.kubernetes.io/managed-by": "Helm", "team": fmt.Sprintf("team-%02d", n%12), "tier": "production",
+			"app.kubernetes.io/version":    fmt.Sprintf("v1.%d.%d", rng.IntN(40), rng.IntN(20)),
+			"app.kubernetes.io/component":  "backend",
+			"app.kubernetes.io/managed-by": "Helm", "team": fmt.Sprintf("team-%02d", n%12),
+			"tier":              "production",
 			"pod-template-hash": hash, "security.istio.io/tlsMode": "istio",
 		},
 		annotations: map[string]string{
@@ -80,85 +82,118 @@ func podSpec(app string) corev1.PodSpec {
 	container := func(name, image string, port int32, env int, cpu, memory string) corev1.Container {
 		c := corev1.Container{
 			Name: name, Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
-			Args:  []string{"--listen=:8080", "--metrics=:9090", "--log-format=json", "--shutdown-timeout=25s"},
-			Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: port, Protocol: corev1.ProtocolTCP}, {Name: "metrics", ContainerPort: port + 1010, Protocol: corev1.ProtocolTCP}},
+			Args: []string{"--listen=:8080", "--metrics=:9090", "--log-format=json",
+				"--shutdown-timeout=25s"},
+			Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: port, Protocol: corev1.ProtocolTCP},
+				{Name: "metrics", ContainerPort: port + 1010, Protocol: corev1.ProtocolTCP}},
 			Env: []corev1.EnvVar{
-				{Name: "POD_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.name"}}},
-				{Name: "POD_NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.namespace"}}},
+				{Name: "POD_NAME", ValueFrom: &corev1.EnvVarSource{
+					FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.name"}}},
+				{Name: "POD_NAMESPACE", ValueFrom: &corev1.EnvVarSource{
+					FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.namespace"}}},
 			},
 			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)},
-				Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)},
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu),
+					corev1.ResourceMemory: resource.MustParse(memory)},
+				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)},
 			},
 			LivenessProbe:  probe("/healthz", port, 10),
 			ReadinessProbe: probe("/readyz", port, 5),
 			VolumeMounts: []corev1.VolumeMount{
-				{Name: "config", ReadOnly: true, MountPath: "/etc/" + app}, {Name: "data", MountPath: "/var/lib/" + app},
-				{Name: "kube-api-access", ReadOnly: true, MountPath: "/var/run/secrets/kubernetes.io/serviceaccount"},
+				{Name: "config", ReadOnly: true, MountPath: "/etc/" + app},
+				{Name: "data", MountPath: "/var/lib/" + app},
+				{Name: "kube-api-access", ReadOnly: true,
+					MountPath: "/var/run/secrets/kubernetes.io/serviceaccount"},
 			},
-			TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+			TerminationMessagePath:   "/dev/termination-log",
+			TerminationMessagePolicy: corev1.TerminationMessageReadFile,
 			SecurityContext: &corev1.SecurityContext{
 				AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes, RunAsNonRoot: &yes,
 				Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 			},
 		}
 		for i := range env {
-			c.Env = append(c.Env, corev1.EnvVar{Name: fmt.Sprintf("SETTING_%02d", i), Value: fmt.Sprintf("https://backend-%02d.%s.svc.cluster.local:8443/v1", i, app)})
+			c.Env = append(c.Env, corev1.EnvVar{Name: fmt.Sprintf("SETTING_%02d", i),
+				Value: fmt.Sprintf("https://backend-%02d.%s.svc.cluster.local:8443/v1", i, app)})
 		}
 		return c
 	}
 	return corev1.PodSpec{
 		InitContainers: []corev1.Container{{
 			Name: "istio-init", Image: "registry.example.com/istio/proxyv2:1.24.2",
-			Args:                   []string{"istio-iptables", "-p", "15001", "-z", "15006", "-u", "1337", "-m", "REDIRECT", "-i", "*"},
-			TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: corev1.TerminationMessageReadFile,
-			VolumeMounts: []corev1.VolumeMount{{Name: "kube-api-access", ReadOnly: true, MountPath: "/var/run/secrets/kubernetes.io/serviceaccount"}},
+			Args: []string{"istio-iptables", "-p", "15001", "-z", "15006", "-u", "1337",
+				"-m", "REDIRECT", "-i", "*"},
+			TerminationMessagePath:   "/dev/termination-log",
+			TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+			VolumeMounts: []corev1.VolumeMount{
+				{Name: "kube-api-access", ReadOnly: true,
+					MountPath: "/var/run/secrets/kubernetes.io/serviceaccount"}},
 		}},
 		Containers: []corev1.Container{
 			container(app, "registry.example.com/"+app+":v1.12.3", 8080, 10, "500m", "512Mi"),
 			container("istio-proxy", "registry.example.com/istio/proxyv2:1.24.2", 15090, 4, "100m", "128Mi"),
 		},
 		Volumes: []corev1.Volume{
-			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: app + "-config"}, DefaultMode: &mode}}},
+			{Name: "config", VolumeSource: corev1.VolumeSource{
+				ConfigMap: &corev1.ConfigMapVolumeSource{
+					LocalObjectReference: corev1.LocalObjectReference{Name: app + "-config"},
+					DefaultMode:          &mode}}},
 			{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-			{Name: "kube-api-access", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{DefaultMode: &mode, Sources: []corev1.VolumeProjection{
-				{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: &tolerate, Path: "token"}},
-				{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"}, Items: []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}}},
-			}}}},
+			{Name: "kube-api-access", VolumeSource: corev1.VolumeSource{
+				Projected: &corev1.ProjectedVolumeSource{DefaultMode: &mode, Sources: []corev1.VolumeProjection{
+					{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: &tolerate,
+						Path: "token"}},
+					{ConfigMap: &corev1.ConfigMapProjection{
+						LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"},
+						Items:                []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}}},
+				}}}},
 		},
-		RestartPolicy: corev1.RestartPolicyAlways, TerminationGracePeriodSeconds: &grace, DNSPolicy: corev1.DNSClusterFirst,
-		ServiceAccountName: app, SchedulerName: corev1.DefaultSchedulerName, SecurityContext: &corev1.PodSecurityContext{},
+		RestartPolicy: corev1.RestartPolicyAlways, TerminationGracePeriodSeconds: &grace,
+		DNSPolicy:          corev1.DNSClusterFirst,
+		ServiceAccountName: app, SchedulerName: corev1.DefaultSchedulerName,
+		SecurityContext: &corev1.PodSecurityContext{},
 		Tolerations: []corev1.Toleration{
-			{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &tolerate},
-			{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &tolerate},
+			{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists,
+				Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &tolerate},
+			{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists,
+				Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &tolerate},
 		},
 	}
 }
 
 func probe(path string, port, period int32) *corev1.Probe {
 	return &corev1.Probe{
-		ProbeHandler:        corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(port), Scheme: corev1.URISchemeHTTP}},
-		InitialDelaySeconds: period, TimeoutSeconds: 1, PeriodSeconds: period, SuccessThreshold: 1, FailureThreshold: 3,
+		ProbeHandler: corev1.ProbeHandler{
+			HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(port),
+				Scheme: corev1.URISchemeHTTP}},
+		InitialDelaySeconds: period, TimeoutSeconds: 1, PeriodSeconds: period, SuccessThreshold: 1,
+		FailureThreshold: 3,
 	}
 }
 
 func podManagedFields(app string, at metav1.Time) []metav1.ManagedFieldsEntry {
 	raw := metav1.NewFieldsV1
 	container := func(name string) string {
-		return `"k:{\"name\":\"` + name + `\"}":{".":{},"f:args":{},"f:env":{".":{},"k:{\"name\":\"POD_NAME\"}":{".":{},"f:name":{},"f:valueFrom":{}}},"f:image":{},"f:imagePullPolicy":{},"f:livenessProbe":{".":{},"f:failureThreshold":{},"f:httpGet":{},"f:periodSeconds":{}},"f:name":{},"f:ports":{},"f:resources":{".":{},"f:limits":{},"f:requests":{}},"f:volumeMounts":{}}`
+		return `"k:{\"name\":\"` + name +
+			`\"}":{".":{},"f:args":{},"f:env":{".":{},"k:{\"name\":\"POD_NAME\"}":{".":{},"f:name":{},"f:valueFrom":{}}},"f:image":{},"f:imagePullPolicy":{},"f:livenessProbe":{".":{},"f:failureThreshold":{},"f:httpGet":{},"f:periodSeconds":{}},"f:name":{},"f:ports":{},"f:resources":{".":{},"f:limits":{},"f:requests":{}},"f:volumeMounts":{}}`
 	}
 	condition := func(name string) string {
-		return `"k:{\"type\":\"` + name + `\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}`
+		return `"k:{\"type\":\"` + name +
+			`\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}`
 	}
 	return []metav1.ManagedFieldsEntry{
 		{
-			Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &at, FieldsType: "FieldsV1",
+			Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate,
+			APIVersion: "v1", Time: &at, FieldsType: "FieldsV1",
 			FieldsV1: raw(`{"f:metadata":{"f:annotations":{},"f:generateName":{},"f:labels":{".":{},"f:app":{},"f:pod-template-hash":{},"f:team":{}},"f:ownerReferences":{}},"f:spec":{"f:containers":{` +
-				container(app) + `,` + container("istio-proxy") + `},"f:dnsPolicy":{},"f:restartPolicy":{},"f:schedulerName":{},"f:volumes":{}}}`),
+				container(app) + `,` + container("istio-proxy") +
+				`},"f:dnsPolicy":{},"f:restartPolicy":{},"f:schedulerName":{},"f:volumes":{}}}`),
 		},
 		{
-			Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &at, FieldsType: "FieldsV1", Subresource: "status",
-			FieldsV1: raw(`{"f:status":{"f:conditions":{` + condition("ContainersReady") + `,` + condition("Initialized") + `,` + condition("Ready") +
+			Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &at,
+			FieldsType: "FieldsV1", Subresource: "status",
+			FieldsV1: raw(`{"f:status":{"f:conditions":{` + condition("ContainersReady") + `,` +
+				condition("Initialized") + `,` + condition("Ready") +
 				`},"f:containerStatuses":{},"f:hostIP":{},"f:phase":{},"f:podIP":{},"f:podIPs":{},"f:startTime":{}}}`),
 		},
 	}
@@ -166,16 +201,19 @@ func podManagedFields(app string, at metav1.Time) []metav1.ManagedFieldsEntry {
 
 // setStatuses makes the status of a pod for each phase of its life.
 func (t *PodTemplate) setStatuses(at metav1.Time) {
-	status := func(phase corev1.PodPhase, scheduled, ready corev1.ConditionStatus, state corev1.ContainerState) corev1.PodStatus {
+	status := func(phase corev1.PodPhase, scheduled, ready corev1.ConditionStatus,
+		state corev1.ContainerState) corev1.PodStatus {
 		s := corev1.PodStatus{Phase: phase, QOSClass: corev1.PodQOSBurstable}
 		for _, c := range []struct {
 			kind   corev1.PodConditionType
 			status corev1.ConditionStatus
 		}{
-			{corev1.PodReadyToStartContainers, ready}, {corev1.PodInitialized, ready}, {corev1.PodReady, ready},
+			{corev1.PodReadyToStartContainers, ready}, {corev1.PodInitialized, ready},
+			{corev1.PodReady, ready},
 			{corev1.ContainersReady, ready}, {corev1.PodScheduled, scheduled},
 		} {
-			s.Conditions = append(s.Conditions, corev1.PodCondition{Type: c.kind, Status: c.status, LastTransitionTime: at})
+			s.Conditions = append(s.Conditions,
+				corev1.PodCondition{Type: c.kind, Status: c.status, LastTransitionTime: at})
 		}
 		if scheduled == corev1.ConditionFalse {
 			s.Conditions = s.Conditions[len(s.Conditions)-1:]
@@ -194,17 +232,24 @@ func (t *PodTemplate) setStatuses(at metav1.Time) {
 		return s
 	}
 	done := func(code int32, reason string) corev1.ContainerState {
-		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, StartedAt: at, FinishedAt: at}}
+		return corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, StartedAt: at,
+				FinishedAt: at}}
 	}
-	t.Pending = status(corev1.PodPending, corev1.ConditionFalse, corev1.ConditionFalse, corev1.ContainerState{})
-	t.Starting = status(corev1.PodPending, corev1.ConditionTrue, corev1.ConditionFalse, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
-	t.Running = status(corev1.PodRunning, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}})
-	t.Succeeded = status(corev1.PodSucceeded, corev1.ConditionTrue, corev1.ConditionFalse, done(0, "Completed"))
+	t.Pending = status(corev1.PodPending, corev1.ConditionFalse, corev1.ConditionFalse,
+		corev1.ContainerState{})
+	t.Starting = status(corev1.PodPending, corev1.ConditionTrue, corev1.ConditionFalse,
+		corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
+	t.Running = status(corev1.PodRunning, corev1.ConditionTrue, corev1.ConditionTrue,
+		corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}})
+	t.Succeeded = status(corev1.PodSucceeded, corev1.ConditionTrue, corev1.ConditionFalse,
+		done(0, "Completed"))
 	t.Failed = status(corev1.PodFailed, corev1.ConditionTrue, corev1.ConditionFalse, done(1, "Error"))
 }
 
 // newUID makes a version 4 UUID from rng.
 func newUID(rng *rand.Rand) types.UID {
 	a, b := rng.Uint64(), rng.Uint64()
-	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0x3fff|0x8000, b&0xffff_ffff_ffff))
+	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff,
+		b>>48&0x3fff|0x8000, b&0xffff_ffff_ffff))
 }

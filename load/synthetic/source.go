@@ -204,7 +204,8 @@ func (s *Source) Example() runtime.Object { return s.options.Example }
 
 // write applies a change of type kind. from is the version that the object must have, ""
 // for any.
-func (s *Source) write(kind watch.EventType, key string, obj runtime.Object, from string) (runtime.Object, error) {
+func (s *Source) write(kind watch.EventType, key string, obj runtime.Object,
+	from string) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.stopped {
@@ -359,19 +360,22 @@ func VersionOf(obj runtime.Object) uint64 {
 
 func formatVersion(v uint64) string { return strconv.FormatUint(v, 10) }
 
-var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+var errModified = errors.New(
+	"the object has been modified; please apply your changes to the latest version and try again")
 
 func errStopped() error {
 	return apierrors.NewServiceUnavailable("the source was stopped")
 }
 
 func errExpired(version, floor uint64) *apierrors.StatusError {
-	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, floor))
+	return apierrors.NewResourceExpired(
+		fmt.Sprintf("too old resource version: %d (%d)", version, floor))
 }
 
 // errTooLarge has the cause that distinguishes it from other timeouts for clients.
 func errTooLarge(version, newest uint64) error {
-	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", version, newest), 1)
+	err := apierrors.NewTimeoutError(
+		fmt.Sprintf("Too large resource version: %d, current: %d", version, newest), 1)
 	err.ErrStatus.Code = http.StatusGatewayTimeout
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
 		Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version",

@@ -31,7 +31,8 @@ func (s *Source) List(options metav1.ListOptions) (runtime.Object, error) {
 //   - a timeout with the cause ResourceVersionTooLarge for a version that does not come
 //     within FreshWait;
 //   - 422 for contradictory options, 400 for unreadable ones, 503 after Stop.
-func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object,
+	error) {
 	selected, err := s.selection(options)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,9 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 		keys = keys[i:]
 	}
 	if selected != nil {
-		keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !selected(objects[key]) })
+		keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+			return !selected(objects[key])
+		})
 	}
 	list := &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: formatVersion(at)}}
 	if limit := int(options.Limit); limit > 0 && limit < len(keys) && !s.ignoresLimit(options) {
@@ -91,7 +94,8 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 // ignoresLimit reports whether the watch cache answers the list. It answers a list at
 // version "0" with all objects at once.
 func (s *Source) ignoresLimit(options metav1.ListOptions) bool {
-	return options.ResourceVersion == "0" && !s.options.NoWatchCache && s.faults.Strike(FaultCacheFilling) == nil
+	return options.ResourceVersion == "0" && !s.options.NoWatchCache &&
+		s.faults.Strike(FaultCacheFilling) == nil
 }
 
 func (s *Source) listFault(options metav1.ListOptions, after string) error {
@@ -145,7 +149,8 @@ func decodeToken(text string) (t continueToken, err error) {
 // errContinueExpired contains a token for the rest of the list at a newer version than its
 // beginning. A client that accepts that need not start again.
 func errContinueExpired(after string, cause error) error {
-	message := "the provided continue parameter is too old: begin anew without it, or go on with the one in this answer to get the rest as it is now"
+	message := "the provided continue parameter is too old: begin anew without it, or go on with " +
+		"the one in this answer to get the rest as it is now"
 	if cause != nil {
 		message += ": " + cause.Error()
 	}
@@ -167,7 +172,8 @@ func checkOptions(o metav1.ListOptions, isWatch bool) (sendInitialEvents bool, e
 	if len(problems) == 0 {
 		return ptr.Deref(internal.SendInitialEvents, false), nil
 	}
-	return false, apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", problems)
+	return false, apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(),
+		"", problems)
 }
 
 // parseListVersion returns the minimum version that a list needs, whether it must be
@@ -184,12 +190,14 @@ func parseListVersion(o metav1.ListOptions) (want uint64, exact bool, after stri
 	}
 	if o.Continue != "" {
 		if want > 0 {
-			return 0, false, "", apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+			return 0, false, "", apierrors.NewBadRequest(
+				"specifying resource version is not allowed when using continue")
 		}
 		t, err := decodeToken(o.Continue)
 		return t.Version, t.Version > 0, t.After, err
 	}
-	exact = o.ResourceVersionMatch == metav1.ResourceVersionMatchExact || o.ResourceVersionMatch == "" && o.Limit > 0 && want > 0
+	exact = o.ResourceVersionMatch == metav1.ResourceVersionMatchExact ||
+		o.ResourceVersionMatch == "" && o.Limit > 0 && want > 0
 	return want, exact, "", nil
 }
 

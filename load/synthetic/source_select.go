@@ -52,7 +52,8 @@ func isNamespace(fieldSelector string) bool {
 		return false
 	}
 	terms := parsed.Requirements()
-	return len(terms) == 1 && terms[0].Field == "metadata.namespace" && terms[0].Operator != selection.NotEquals
+	return len(terms) == 1 && terms[0].Field == "metadata.namespace" &&
+		terms[0].Operator != selection.NotEquals
 }
 
 // selectableFields are those of the source's kind.
@@ -80,7 +81,8 @@ func customField(path string) selectableField {
 	path = strings.TrimPrefix(path, ".") // as a CustomResourceDefinition writes it
 	steps := strings.Split(path, ".")
 	return selectableField{path, func(obj runtime.Object) string {
-		value, found, err := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object, steps...)
+		value, found, err := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object,
+			steps...)
 		if !found || err != nil || value == nil {
 			return ""
 		}
@@ -96,11 +98,13 @@ func (s *Source) selection(o metav1.ListOptions) (func(runtime.Object) bool, err
 	}
 	label, err := labels.Parse(o.LabelSelector)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("unable to parse label selector %q: %v", o.LabelSelector, err))
+		return nil, apierrors.NewBadRequest(
+			fmt.Sprintf("unable to parse label selector %q: %v", o.LabelSelector, err))
 	}
 	field, err := fields.ParseSelector(o.FieldSelector)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("unable to parse field selector %q: %v", o.FieldSelector, err))
+		return nil, apierrors.NewBadRequest(
+			fmt.Sprintf("unable to parse field selector %q: %v", o.FieldSelector, err))
 	}
 	type term struct {
 		of    func(runtime.Object) string
@@ -145,7 +149,8 @@ func (c change) seenBy(selected func(runtime.Object) bool) (e watch.Event, seen 
 	case was && c.after == nil: // the event of every watch, so that it is encoded once
 		return c.event, true
 	case was:
-		return watch.Event{Type: watch.Deleted, Object: withVersion(c.before, VersionOf(c.event.Object))}, true
+		return watch.Event{Type: watch.Deleted, Object: withVersion(c.before, VersionOf(c.event.Object))},
+			true
 	default:
 		return watch.Event{}, false
 	}

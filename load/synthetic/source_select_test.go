@@ -74,8 +74,11 @@ func TestBadSelectors(t *testing.T) {
 	}{
 		{pods, "a=b=c", "", []string{"label selector"}},
 		{pods, "", "metadata.name", []string{"field selector"}},
-		{pods, "", "spec.hostname=x", []string{"spec.hostname", "metadata.name", "metadata.namespace", "spec.nodeName", "status.phase"}},
-		{nodes, "", "spec.nodeName=x", []string{"spec.nodeName", "use one of metadata.name, metadata.namespace"}},
+		{pods, "", "spec.hostname=x",
+			[]string{"spec.hostname", "metadata.name", "metadata.namespace", "spec.nodeName",
+				"status.phase"}},
+		{nodes, "", "spec.nodeName=x",
+			[]string{"spec.nodeName", "use one of metadata.name, metadata.namespace"}},
 	} {
 		o := metav1.ListOptions{LabelSelector: c.labels, FieldSelector: c.fields}
 		_, listErr := c.s.List(o)
@@ -101,10 +104,13 @@ func TestSelectedWatches(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
 			s := newTestSource(t, 0, SourceOptions{})
-			selectors := []string{"spec.nodeName=n0", "spec.nodeName!=n0", "metadata.name=p3", "metadata.namespace=a,spec.nodeName=n1"}
+			selectors := []string{"spec.nodeName=n0", "spec.nodeName!=n0", "metadata.name=p3",
+				"metadata.namespace=a,spec.nodeName=n1"}
 			var watches []watch.Interface
 			for _, fields := range selectors {
-				watches = append(watches, must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: "1", FieldSelector: fields})))
+				watches = append(
+					watches, must[watch.Interface](t)(
+						s.Watch(metav1.ListOptions{ResourceVersion: "1", FieldSelector: fields})))
 			}
 			for range 100 {
 				p := pod(fmt.Sprintf("%c/p%d", 'a'+rng.IntN(2), rng.IntN(5)))
@@ -148,7 +154,8 @@ func TestSelectedWatches(t *testing.T) {
 				}
 				for _, obj := range l.Items {
 					if state[Key(obj)] != Accessor(obj).GetResourceVersion() {
-						t.Errorf("seed %d, %s: %s at %q, listed at %s", seed, selectors[i], Key(obj), state[Key(obj)], Accessor(obj).GetResourceVersion())
+						t.Errorf("seed %d, %s: %s at %q, listed at %s", seed, selectors[i], Key(obj), state[Key(obj)],
+							Accessor(obj).GetResourceVersion())
 					}
 				}
 			}
@@ -163,7 +170,8 @@ func TestSelectorsOfRecordedPods(t *testing.T) {
 	s := NewSource(nil, SourceOptions{Example: recordedPod("a/example", "", "")})
 	t.Cleanup(s.Stop)
 	for _, p := range []*unstructured.Unstructured{
-		recordedPod("a/p0", "n0", "Running"), recordedPod("a/p1", "n1", "Running"), recordedPod("a/p2", "n0", "Failed"), recordedPod("a/p3", "", "Pending"),
+		recordedPod("a/p0", "n0", "Running"), recordedPod("a/p1", "n1", "Running"),
+		recordedPod("a/p2", "n0", "Failed"), recordedPod("a/p3", "", "Pending"),
 	} {
 		must[runtime.Object](t)(s.Create(p))
 	}
@@ -173,11 +181,14 @@ func TestSelectorsOfRecordedPods(t *testing.T) {
 		"spec.nodeName=n0,status.phase!=Failed":  {"a/p0"},
 		"metadata.namespace=a,status.phase=None": nil,
 	} {
-		if got := keysOf(list(t, s, metav1.ListOptions{FieldSelector: fields})); !slices.Equal(got, want) {
+		if got := keysOf(list(t, s, metav1.ListOptions{FieldSelector: fields})); !slices.Equal(got,
+			want) {
 			t.Errorf("%s: %v, want %v", fields, got, want)
 		}
 	}
-	w := must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: s.ResourceVersion(), FieldSelector: "spec.nodeName=n1"}))
+	w := must[watch.Interface](t)(
+		s.Watch(metav1.ListOptions{ResourceVersion: s.ResourceVersion(),
+			FieldSelector: "spec.nodeName=n1"}))
 	defer w.Stop()
 	must[runtime.Object](t)(s.Update(recordedPod("a/p3", "n1", "Pending")))
 	must[runtime.Object](t)(s.Update(recordedPod("a/p1", "n2", "Running")))
@@ -193,8 +204,9 @@ func recordedPod(key, node, phase string) *unstructured.Unstructured {
 		spec["nodeName"] = node
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": namespace, "name": name},
-		"spec": spec, "status": map[string]any{"phase": phase},
+		"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"namespace": namespace, "name": name},
+		"spec":     spec, "status": map[string]any{"phase": phase},
 	}}
 }
 
@@ -224,7 +236,8 @@ func TestWritesFromAVersion(t *testing.T) {
 func TestUnstructuredObjects(t *testing.T) {
 	t.Parallel()
 	given := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "w", "namespace": "a"},
+		"apiVersion": "example.com/v1", "kind": "Widget",
+		"metadata": map[string]any{"name": "w", "namespace": "a"},
 	}}
 	s := NewSource(nil, SourceOptions{Example: given, BookmarkEvery: time.Millisecond})
 	t.Cleanup(s.Stop)
@@ -237,10 +250,12 @@ func TestUnstructuredObjects(t *testing.T) {
 	if !slices.Equal(versions, []string{"", "2", "3"}) {
 		t.Errorf("versions %q, want each object's own", versions)
 	}
-	w := must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: "3", AllowWatchBookmarks: true}))
+	w := must[watch.Interface](t)(
+		s.Watch(metav1.ListOptions{ResourceVersion: "3", AllowWatchBookmarks: true}))
 	defer w.Stop()
 	e := <-w.ResultChan()
-	if u, ok := e.Object.(*unstructured.Unstructured); !ok || u.GetKind() != "Widget" || u.GetResourceVersion() != "3" {
+	if u, ok := e.Object.(*unstructured.Unstructured); !ok || u.GetKind() != "Widget" ||
+		u.GetResourceVersion() != "3" {
 		t.Errorf("the bookmark is %v, want a Widget at 3", e.Object)
 	}
 }

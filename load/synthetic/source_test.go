@@ -94,7 +94,8 @@ func TestListsOfThePast(t *testing.T) {
 	}
 	newest, _ := parseVersion(s.ResourceVersion())
 	for v, want := range past {
-		exact := metav1.ListOptions{ResourceVersion: formatVersion(v), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
+		exact := metav1.ListOptions{ResourceVersion: formatVersion(v),
+			ResourceVersionMatch: metav1.ResourceVersionMatchExact}
 		if v+window < newest {
 			if _, err := s.List(exact); !apierrors.IsResourceExpired(err) {
 				t.Fatalf("version %d of %d gave %v, want 410", v, newest, err)
@@ -149,21 +150,29 @@ func TestListOptions(t *testing.T) {
 			{"newest", metav1.ListOptions{}, 10, nil},
 			{"newest in pages", metav1.ListOptions{Limit: 4}, 4, nil},
 			{"any ignores the limit", metav1.ListOptions{ResourceVersion: "0", Limit: 4}, 10, nil},
-			{"not older", metav1.ListOptions{ResourceVersion: "5", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, 10, nil},
+			{"not older", metav1.ListOptions{ResourceVersion: "5",
+				ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, 10, nil},
 			{"a version alone is a lower bound", metav1.ListOptions{ResourceVersion: "5"}, 10, nil},
-			{"a version with a limit is exact", metav1.ListOptions{ResourceVersion: "5", Limit: 4}, 0, expired},
-			{"exact and forgotten", metav1.ListOptions{ResourceVersion: "5", ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, expired},
+			{"a version with a limit is exact", metav1.ListOptions{ResourceVersion: "5", Limit: 4}, 0,
+				expired},
+			{"exact and forgotten", metav1.ListOptions{ResourceVersion: "5",
+				ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, expired},
 			{"of the future", metav1.ListOptions{ResourceVersion: "11"}, 0, isTooLarge},
-			{"exact of the future", metav1.ListOptions{ResourceVersion: "11", ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, isTooLarge},
-			{"exact 0", metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, invalid},
-			{"a match without a version", metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, invalid},
-			{"an unknown match", metav1.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Newest"}, 0, invalid},
+			{"exact of the future", metav1.ListOptions{ResourceVersion: "11",
+				ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, isTooLarge},
+			{"exact 0", metav1.ListOptions{ResourceVersion: "0",
+				ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, invalid},
+			{"a match without a version",
+				metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, invalid},
+			{"an unknown match", metav1.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Newest"}, 0,
+				invalid},
 			{"no number", metav1.ListOptions{ResourceVersion: "new"}, 0, bad},
 			{"a selector that is none", metav1.ListOptions{LabelSelector: "a=b=c"}, 0, bad},
 			{"a token that is none", metav1.ListOptions{Continue: "abc"}, 0, bad},
 			{"a token and a version", metav1.ListOptions{Continue: token, ResourceVersion: "1"}, 0, bad},
 			{"a token and any version", metav1.ListOptions{Continue: token, ResourceVersion: "0"}, 6, nil},
-			{"a token and a match", metav1.ListOptions{Continue: token, ResourceVersion: "0", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, 0, invalid},
+			{"a token and a match", metav1.ListOptions{Continue: token, ResourceVersion: "0",
+				ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, 0, invalid},
 			{"initial events of a list", metav1.ListOptions{SendInitialEvents: ptr.To(true)}, 0, invalid},
 		} {
 			l, err := s.List(c.options)
@@ -200,14 +209,16 @@ func TestExpiredContinue(t *testing.T) {
 		must[runtime.Object](t)(s.Create(pod("zz/new")))
 		_, err := s.List(metav1.ListOptions{Limit: 2, Continue: first.Continue})
 		var status apierrors.APIStatus
-		if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) || !strings.Contains(err.Error(), c.why) {
+		if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) ||
+			!strings.Contains(err.Error(), c.why) {
 			t.Fatalf("%s: %v, want Expired that says %q", c.name, err, c.why)
 		}
 		keys := keysOf(first)
 		for token := status.Status().Continue; token != ""; {
 			page := list(t, s, metav1.ListOptions{Limit: 2, Continue: token})
 			if page.ResourceVersion != s.ResourceVersion() {
-				t.Errorf("%s: the rest is of version %s, want the newest, %s", c.name, page.ResourceVersion, s.ResourceVersion())
+				t.Errorf("%s: the rest is of version %s, want the newest, %s", c.name, page.ResourceVersion,
+					s.ResourceVersion())
 			}
 			keys, token = append(keys, keysOf(page)...), page.Continue
 		}
@@ -255,7 +266,8 @@ func TestWrites(t *testing.T) {
 	mine := pod("a/b")
 	created := must[runtime.Object](t)(s.Create(mine))
 	if mine.ResourceVersion != "" || Accessor(created).GetResourceVersion() != "2" {
-		t.Errorf("Create wrote into the caller's object, or gave version %q", Accessor(created).GetResourceVersion())
+		t.Errorf("Create wrote into the caller's object, or gave version %q",
+			Accessor(created).GetResourceVersion())
 	}
 	if _, err := s.Create(mine); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("Create of what is there: %v", err)
@@ -299,31 +311,51 @@ func drain(w watch.Interface, n int) []string {
 
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	stream := metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
-	with := func(o metav1.ListOptions, version string) metav1.ListOptions { o.ResourceVersion = version; return o }
+	stream := metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true,
+		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	with := func(o metav1.ListOptions, version string) metav1.ListOptions {
+		o.ResourceVersion = version
+		return o
+	}
 	for _, c := range []struct {
 		name    string
 		options metav1.ListOptions
 		want    []string
 		fails   func(error) bool
 	}{
-		{"from a version", with(metav1.ListOptions{}, "4"), []string{"MODIFIED pod-000000@5", "DELETED pod-000001@6"}, nil},
+		{"from a version", with(metav1.ListOptions{}, "4"),
+			[]string{"MODIFIED pod-000000@5", "DELETED pod-000001@6"}, nil},
 		{"from the newest", with(metav1.ListOptions{}, "6"), []string{"ADDED late@7"}, nil},
 		{"from the future", with(metav1.ListOptions{}, "7"), []string{"MODIFIED late@8"}, nil},
 		{"from the forgotten", with(metav1.ListOptions{}, "2"), []string{"ERROR 410", "closed"}, nil},
-		{"from anything", with(metav1.ListOptions{}, "0"), []string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4", "ADDED late@7"}, nil},
-		{"streaming", stream, []string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4", "BOOKMARK @6 end", "ADDED late@7"}, nil},
-		{"streaming from a version", with(stream, "6"), []string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4", "BOOKMARK @6 end", "ADDED late@7"}, nil},
+		{"from anything", with(metav1.ListOptions{}, "0"),
+			[]string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4", "ADDED late@7"}, nil},
+		{"streaming", stream, []string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4",
+			"BOOKMARK @6 end", "ADDED late@7"}, nil},
+		{"streaming from a version", with(stream, "6"),
+			[]string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4", "BOOKMARK @6 end",
+				"ADDED late@7"}, nil},
 		{"streaming from the future", with(stream, "9"), []string{"ERROR 504", "closed"}, nil},
-		{"from anything, with bookmarks", metav1.ListOptions{AllowWatchBookmarks: true}, []string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4", "BOOKMARK @6 end", "ADDED late@7"}, nil},
-		{"bookmarks", metav1.ListOptions{ResourceVersion: "8", AllowWatchBookmarks: true}, []string{"BOOKMARK @8", "BOOKMARK @8"}, nil},
-		{"a timeout", metav1.ListOptions{ResourceVersion: "8", TimeoutSeconds: ptr.To(int64(5))}, []string{"closed"}, nil},
-		{"streaming without a match", metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true}, nil, apierrors.IsInvalid},
-		{"streaming without bookmarks", metav1.ListOptions{SendInitialEvents: ptr.To(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
+		{"from anything, with bookmarks", metav1.ListOptions{AllowWatchBookmarks: true},
+			[]string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4", "BOOKMARK @6 end",
+				"ADDED late@7"}, nil},
+		{"bookmarks", metav1.ListOptions{ResourceVersion: "8", AllowWatchBookmarks: true},
+			[]string{"BOOKMARK @8", "BOOKMARK @8"}, nil},
+		{"a timeout", metav1.ListOptions{ResourceVersion: "8", TimeoutSeconds: ptr.To(int64(5))},
+			[]string{"closed"}, nil},
+		{"streaming without a match",
+			metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true}, nil,
+			apierrors.IsInvalid},
+		{"streaming without bookmarks",
+			metav1.ListOptions{SendInitialEvents: ptr.To(true),
+				ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
 			[]string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4", "ADDED late@7"}, nil},
 		{"continued", metav1.ListOptions{Continue: "x"}, nil, apierrors.IsInvalid},
-		{"continued from a version", metav1.ListOptions{Continue: "x", ResourceVersion: "6"}, []string{"ADDED late@7"}, nil},
-		{"a match without streaming", metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, nil, apierrors.IsInvalid},
+		{"continued from a version", metav1.ListOptions{Continue: "x", ResourceVersion: "6"},
+			[]string{"ADDED late@7"}, nil},
+		{"a match without streaming",
+			metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, nil,
+			apierrors.IsInvalid},
 		{"a selector", metav1.ListOptions{FieldSelector: "a=b"}, nil, apierrors.IsBadRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -370,7 +402,8 @@ func TestSlowWatcher(t *testing.T) {
 		if last := got[len(got)-1]; last != "closed" || len(got) > watchBatch+1 {
 			t.Fatalf("%d events, the last %q: want a closed watch after at most one batch", len(got), last)
 		}
-		again := must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: formatVersion(uint64(len(got)))}))
+		again := must[watch.Interface](t)(
+			s.Watch(metav1.ListOptions{ResourceVersion: formatVersion(uint64(len(got)))}))
 		if got := drain(again, 9); !reflect.DeepEqual(got, []string{"ERROR 410", "closed"}) {
 			t.Errorf("the next watch got %q", got)
 		}
@@ -400,9 +433,11 @@ func TestWatchContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSource(t, 0, SourceOptions{BookmarkEvery: time.Second, Example: &corev1.Node{}})
 		ctx, cancel := context.WithCancel(t.Context())
-		w := must[watch.Interface](t)(s.WatchWithContext(ctx, metav1.ListOptions{ResourceVersion: "1", AllowWatchBookmarks: true}))
+		w := must[watch.Interface](t)(
+			s.WatchWithContext(ctx, metav1.ListOptions{ResourceVersion: "1", AllowWatchBookmarks: true}))
 		start := time.Now()
-		if e := <-w.ResultChan(); e.Type != watch.Bookmark || reflect.TypeOf(e.Object) != reflect.TypeOf(&corev1.Node{}) {
+		if e := <-w.ResultChan(); e.Type != watch.Bookmark ||
+			reflect.TypeOf(e.Object) != reflect.TypeOf(&corev1.Node{}) {
 			t.Errorf("got %v with a %T, want a bookmark that is a node", e.Type, e.Object)
 		}
 		if took := time.Since(start); took != time.Second {

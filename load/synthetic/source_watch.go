@@ -35,13 +35,15 @@ func (s *Source) Watch(options metav1.ListOptions) (watch.Interface, error) {
 // Without SendInitialEvents it begins with the events after its version. A version older
 // than the window, or than the last [FaultCacheRestart], is answered by an ERROR event of
 // 410 Expired. For a future version the watch waits silently.
-func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface,
+	error) {
 	return s.WatchBuffered(ctx, options, 0)
 }
 
 // WatchBuffered is WatchWithContext with a channel of capacity buffer, so that a reader
 // that writes to a network finds several events at once.
-func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, buffer int) (watch.Interface, error) {
+func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions,
+	buffer int) (watch.Interface, error) {
 	sendInitialEvents, err := checkOptions(options, true)
 	if err != nil {
 		return nil, err
@@ -58,8 +60,9 @@ func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, 
 		return nil, err
 	}
 	w := &watcher{
-		source: s, ctx: ctx, selected: selected, cursor: from, bookmarks: options.AllowWatchBookmarks, sendInitialEvents: sendInitialEvents,
-		result: make(chan watch.Event, buffer), done: make(chan struct{}),
+		source: s, ctx: ctx, selected: selected, cursor: from, bookmarks: options.AllowWatchBookmarks,
+		sendInitialEvents: sendInitialEvents,
+		result:            make(chan watch.Event, buffer), done: make(chan struct{}),
 	}
 	need := from
 	if !sendInitialEvents {
@@ -251,7 +254,8 @@ func (w *watcher) bookmark(initialEnd bool) watch.Event {
 	obj := reflect.New(reflect.TypeOf(w.source.options.Example).Elem()).Interface().(runtime.Object)
 	// An unstructured object cannot be encoded without its kind; a typed example has no
 	// kind.
-	obj.GetObjectKind().SetGroupVersionKind(w.source.options.Example.GetObjectKind().GroupVersionKind())
+	obj.GetObjectKind().SetGroupVersionKind(
+		w.source.options.Example.GetObjectKind().GroupVersionKind())
 	m := Accessor(obj)
 	m.SetResourceVersion(formatVersion(w.cursor))
 	if initialEnd {

@@ -33,7 +33,8 @@ type Answer struct {
 	Level []string
 	// Rejected is an implementation that gains more and is not recommended; "" if there is none.
 	Rejected string
-	// Why says what it does: "waives STORE-7, which clientgo keeps", or "did not complete store-ops/objects=1000".
+	// Why says what it does: "waives STORE-7, which clientgo keeps", or "did not complete
+	// store-ops/objects=1000".
 	Why    string
 	Waived []record.Waiver // of Rejected, what the reference keeps
 }
@@ -100,15 +101,19 @@ func Answers(r *record.Run, groups []Group) []Answer {
 			continue
 		}
 		reference := referenceIn(r, groups, component)
-		a := Answer{Component: component, Reference: reference.Name, Use: reference.Name, Judged: len(all), Inconclusive: withVerdict(all, stats.Inconclusive)}
-		slices.SortStableFunc(impls, func(x, y string) int { return cmp.Compare(gain(of[y]), gain(of[x])) })
+		a := Answer{Component: component, Reference: reference.Name, Use: reference.Name,
+			Judged: len(all), Inconclusive: withVerdict(all, stats.Inconclusive)}
+		slices.SortStableFunc(impls, func(x, y string) int {
+			return cmp.Compare(gain(of[y]), gain(of[x]))
+		})
 		var candidates []string // those that may be used
 		for _, impl := range impls {
 			if gain(of[impl]) <= 0 {
 				break
 			}
 			waived := waivedBeyond(r, component, impl, reference)
-			if why := cmp.Or(unfinished(r, given, component, impl), failedCheck(r, component, impl), waives(waived, reference.Name)); why != "" {
+			if why := cmp.Or(unfinished(r, given, component, impl), failedCheck(r, component, impl),
+				waives(waived, reference.Name)); why != "" {
 				if a.Rejected == "" && len(candidates) == 0 {
 					a.Rejected, a.Why, a.Waived = impl, why, waived
 				}
@@ -134,14 +139,18 @@ func (a *Answer) use(impl string, own []*Comparison) {
 			a.Worse = append(a.Worse, c)
 		}
 	}
-	slices.SortStableFunc(a.Worse, func(x, y *Comparison) int { return cmp.Compare(proved(x), proved(y)) })
+	slices.SortStableFunc(a.Worse, func(x, y *Comparison) int {
+		return cmp.Compare(proved(x), proved(y))
+	})
 }
 
 // duel compares the candidates directly, from the one that gains most on the reference. One that
 // gains on it takes its place, and must stand against the others, but not again against a former
-// one: ratios of some 1,000 times and more count alike against the reference, and not directly. level
+// one: ratios of some 1,000 times and more count alike against the reference, and not directly.
+// level
 // are those that the last comparison does not tell apart from best.
-func duel(r *record.Run, groups []Group, component string, of map[string][]*Comparison, candidates []string) (best string, level []string) {
+func duel(r *record.Run, groups []Group, component string, of map[string][]*Comparison,
+	candidates []string) (best string, level []string) {
 	best = candidates[0]
 	beaten := map[string]bool{}
 	for len(candidates) > 1 {
@@ -151,7 +160,9 @@ func duel(r *record.Run, groups []Group, component string, of map[string][]*Comp
 			g, compared := gains[impl]
 			return !compared || g < 0
 		})
-		next := slices.MaxFunc(candidates, func(x, y string) int { return cmp.Compare(gains[x], gains[y]) })
+		next := slices.MaxFunc(candidates, func(x, y string) int {
+			return cmp.Compare(gains[x], gains[y])
+		})
 		if gains[next] <= 0 || beaten[next] {
 			break
 		}
@@ -162,7 +173,8 @@ func duel(r *record.Run, groups []Group, component string, of map[string][]*Comp
 
 // direct is what each implementation gains on one, whose comparisons with the reference are own, in
 // the same rows.
-func direct(r *record.Run, groups []Group, component, one string, own []*Comparison) map[string]float64 {
+func direct(r *record.Run, groups []Group, component, one string,
+	own []*Comparison) map[string]float64 {
 	against, err := WithinAgainst(r, groups, component, one)
 	if err != nil {
 		return nil // it was measured
@@ -197,7 +209,9 @@ func componentsOf(groups []Group) (out []string) {
 // referenceIn is the implementation with which the groups of a component compare the others:
 // the catalog's reference, or what stands in for it where that was not measured.
 func referenceIn(r *record.Run, groups []Group, component string) record.Implementation {
-	i := slices.IndexFunc(groups, func(g Group) bool { return string(g.Cells[0].Component) == component })
+	i := slices.IndexFunc(groups, func(g Group) bool {
+		return string(g.Cells[0].Component) == component
+	})
 	name := r.ReferenceOf(groups[i].Cells).Impl
 	for _, im := range r.Impls {
 		if im.Component == component && im.Name == name {
@@ -218,13 +232,16 @@ func referenceOf(r *record.Run, component string) record.Implementation {
 }
 
 // waivedBeyond are the clauses that an implementation waives and the reference does not.
-func waivedBeyond(r *record.Run, component, impl string, reference record.Implementation) (out []record.Waiver) {
+func waivedBeyond(r *record.Run, component, impl string,
+	reference record.Implementation) (out []record.Waiver) {
 	for _, im := range r.Impls {
 		if im.Component != component || im.Name != impl {
 			continue
 		}
 		for _, w := range im.Waivers {
-			if !slices.ContainsFunc(reference.Waivers, func(o record.Waiver) bool { return o.Clause == w.Clause }) {
+			if !slices.ContainsFunc(reference.Waivers, func(o record.Waiver) bool {
+				return o.Clause == w.Clause
+			}) {
 				out = append(out, w)
 			}
 		}
@@ -350,9 +367,11 @@ func weighed(own []*Comparison) (out []Weighed) {
 			w.Verdicts[c.Verdict]++
 			w.Bounded = w.Bounded || math.Abs(math.Log(c.Ratio.Estimate)) > math.Log(mostGain)
 			n := float64(len(of))
-			estimate, lo, hi = estimate+bounded(c.Ratio.Estimate)/n, lo+bounded(c.Ratio.Lo)/n, hi+bounded(c.Ratio.Hi)/n
+			estimate, lo, hi = estimate+bounded(c.Ratio.Estimate)/n, lo+bounded(c.Ratio.Lo)/n,
+				hi+bounded(c.Ratio.Hi)/n
 		}
-		w.Ratio = stats.Ratio{Estimate: math.Exp(estimate), Lo: math.Exp(lo), Hi: math.Exp(hi), N: len(of)}
+		w.Ratio = stats.Ratio{Estimate: math.Exp(estimate), Lo: math.Exp(lo), Hi: math.Exp(hi),
+			N: len(of)}
 		out = append(out, w)
 	}
 	slices.SortStableFunc(out, func(x, y Weighed) int {

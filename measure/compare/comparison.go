@@ -14,7 +14,8 @@ import (
 // Name identifies a number. A benchmark from a file has only Benchmark and Metric.
 type Name struct {
 	Component string `json:"component,omitempty"`
-	Workload  string `json:"workload,omitempty"` // with the values of its sweep: "store-ops/objects=10000"
+	// with the values of its sweep: "store-ops/objects=10000"
+	Workload  string `json:"workload,omitempty"`
 	Procs     int    `json:"procs,omitempty"`
 	Series    string `json:"series,omitempty"` // "get", "writer:update", ProcessSeries
 	Impl      string `json:"impl,omitempty"`
@@ -41,7 +42,8 @@ func (n Name) String() string {
 
 // nameOf names a metric of a series of a cell.
 func nameOf(r *record.Run, c record.Cell, series, metric string) Name {
-	return Name{Component: string(c.Component), Workload: workloadOf(r, c), Procs: c.Procs, Series: cmp.Or(series, ProcessSeries), Impl: c.Label(), Metric: metric}
+	return Name{Component: string(c.Component), Workload: workloadOf(r, c), Procs: c.Procs,
+		Series: cmp.Or(series, ProcessSeries), Impl: c.Label(), Metric: metric}
 }
 
 // workloadOf names a cell's workload and parameters, and GOMAXPROCS where the run has
@@ -82,21 +84,25 @@ type Comparison struct {
 	Cell record.Cell `json:"-"`
 
 	direction metrics.Direction
-	gated     bool    // the direction is that of a gate, since the metric's is unknown
-	look      int     // see stats.Rule.AtLook
-	judged    bool    // belongs to the family
-	short     bool    // would be judged in its series, were it no control: of the percentiles, the one that "p99" may name
-	replaced  bool    // a percentile that base alone would have judged; another stands in for it
-	controls  bool    // shows what the machine changed between two runs (see control)
-	critical  float64 // the largest p that would be significant, once judged
+	gated     bool // the direction is that of a gate, since the metric's is unknown
+	look      int  // see stats.Rule.AtLook
+	judged    bool // belongs to the family
+	// would be judged in its series, were it no control: of the percentiles, the one that "p99" may
+	// name
+	short    bool
+	replaced bool    // a percentile that base alone would have judged; another stands in for it
+	controls bool    // shows what the machine changed between two runs (see control)
+	critical float64 // the largest p that would be significant, once judged
 }
 
 // newComparison compares two samples. Their estimates already contain the warnings of the
 // forks and series.
 func newComparison(name Name, base, head sample, floor float64, look int) *Comparison {
 	c := &Comparison{
-		Name: name, Base: base.estimate(), Head: head.estimate(), BaseValues: base.values, HeadValues: head.values,
-		Floor: floor, Verdict: stats.NotComparable, direction: metrics.Of(name.Metric).Better, look: look,
+		Name: name, Base: base.estimate(), Head: head.estimate(), BaseValues: base.values,
+		HeadValues: head.values,
+		Floor:      floor, Verdict: stats.NotComparable, direction: metrics.Of(name.Metric).Better,
+		look: look,
 	}
 	if r, err := ratioOf(base, head); err == nil {
 		c.Ratio = &r

@@ -31,10 +31,13 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 		b.dropPackages()
 		h.dropPackages()
 	}
-	out := &Result{Base: base, Head: head, Rule: rule, Warnings: []string{"no A/A pair: how much this machine's numbers differ by themselves is not known"}}
+	out := &Result{Base: base, Head: head, Rule: rule,
+		Warnings: []string{
+			"no A/A pair: how much this machine's numbers differ by themselves is not known"}}
 	for _, key := range []string{"goos", "goarch", "cpu"} {
 		if b.config[key] != h.config[key] {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s differs: %q against %q", key, b.config[key], h.config[key]))
+			out.Warnings = append(out.Warnings,
+				fmt.Sprintf("%s differs: %q against %q", key, b.config[key], h.config[key]))
 		}
 	}
 	for _, name := range b.order {
@@ -48,7 +51,9 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 		c := newComparison(name, sample{values: b.values[name]}, sample{values: other}, -1, 0)
 		c.direction = direction(name.Metric, b, h)
 		if c.direction == metrics.Neither && !metrics.Known(name.Metric) {
-			out.warnOnce(fmt.Sprintf("%s has no verdict, because its name does not say which way it is better: add a line \"Unit %[1]s better=higher\" (or better=lower) to a file, or give a gate", name.Metric))
+			out.warnOnce(fmt.Sprintf(
+				"%s has no verdict, because its name does not say which way it is better: add a line \"Unit "+
+					"%[1]s better=higher\" (or better=lower) to a file, or give a gate", name.Metric))
 		}
 		c.judged, c.short = true, true
 		out.Comparisons = append(out.Comparisons, c)
@@ -104,7 +109,8 @@ func readBenchmarks(path string) (*benchmarks, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(out.order) == 0 {
-		return nil, fmt.Errorf("%s: no benchmark in it; give the folder of a run or a file that go test -bench printed", path)
+		return nil, fmt.Errorf(
+			"%s: no benchmark in it; give the folder of a run or a file that go test -bench printed", path)
 	}
 	return out, nil
 }

@@ -35,7 +35,8 @@ func TestAgreesWithBenchstat(t *testing.T) {
 			for range n {
 				for _, mean := range []float64{50, 1e6} {
 					v := mean * (1 + 0.04*float64(i)) * (1 + 0.05*rng.NormFloat64())
-					fmt.Fprintf(&texts[i], "BenchmarkStore/op=get/mean=%g/n=%d-2 1000 %.2f ns/op %.0f B/op %d allocs/op\n", mean, n, v, 100*v, 3)
+					fmt.Fprintf(&texts[i], "BenchmarkStore/op=get/mean=%g/n=%d-2 1000 %.2f ns/op %.0f B/op %d "+
+						"allocs/op\n", mean, n, v, 100*v, 3)
 				}
 			}
 		}
@@ -104,7 +105,8 @@ func benchstatRows(t *testing.T, out []byte) map[string]benchstatRow {
 			unit = rec[1]
 		case len(rec) == 7 && unit != "" && rec[0] != "" && rec[0] != "geomean":
 			p, _, _ := strings.Cut(strings.TrimPrefix(rec[6], "p="), " ")
-			rows[rec[0]+" "+unit] = benchstatRow{[2]float64{number(rec[1]), number(rec[3])}, [2]float64{number(rec[2]), number(rec[4])}, number(p)}
+			rows[rec[0]+" "+unit] = benchstatRow{[2]float64{number(rec[1]), number(rec[3])},
+				[2]float64{number(rec[2]), number(rec[4])}, number(p)}
 		}
 	}
 	return rows
@@ -146,7 +148,8 @@ func TestUnitsWithoutADirection(t *testing.T) {
 	t.Parallel()
 	files := func(unit string) (base, head string) {
 		lines := func(v int) string {
-			return strings.Repeat(fmt.Sprintf("BenchmarkX 1 %[1]d ops/sec %[1]d rps %[1]d hit-ratio\n", v), 10)
+			return strings.Repeat(fmt.Sprintf("BenchmarkX 1 %[1]d ops/sec %[1]d rps %[1]d hit-ratio\n", v),
+				10)
 		}
 		return write(t, "base.txt", lines(100)), write(t, "head.txt", unit+lines(50))
 	}
@@ -190,7 +193,8 @@ func TestUnitsWithoutADirection(t *testing.T) {
 		if r.Outcome() != c.outcome || c.gate == "" && c.unit == "" && len(r.Gates) != 2 {
 			t.Errorf("%q, gate %q: %s, %+v", c.unit, c.gate, r.Outcome(), r.Gates)
 		}
-		if warned := strings.Contains(strings.Join(r.Warnings, "\n"), `add a line "Unit hit-ratio better=higher"`); warned != (c.unit == "") {
+		if warned := strings.Contains(strings.Join(r.Warnings, "\n"),
+			`add a line "Unit hit-ratio better=higher"`); warned != (c.unit == "") {
 			t.Errorf("%q: warnings %q", c.unit, r.Warnings)
 		}
 	}
@@ -221,8 +225,10 @@ func TestPackagesAreKeptApart(t *testing.T) {
 		t.Errorf("%d comparisons, want %d", len(r.Comparisons), len(want))
 	}
 	// One package is not named, also if only one of the files does.
-	named, bare := write(t, "named.txt", "pkg: example.com/fast\nBenchmarkGet 1 10 ns/op\n"), write(t, "bare.txt", "BenchmarkGet 1 10 ns/op\n")
-	if r, err = Files(named, bare, stats.DefaultRule); err != nil || r.Comparisons[0].Name.String() != "Get/ns/op" {
+	named, bare := write(t, "named.txt", "pkg: example.com/fast\nBenchmarkGet 1 10 ns/op\n"),
+		write(t, "bare.txt", "BenchmarkGet 1 10 ns/op\n")
+	if r, err = Files(named, bare, stats.DefaultRule); err != nil ||
+		r.Comparisons[0].Name.String() != "Get/ns/op" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -239,7 +245,8 @@ func TestBadFiles(t *testing.T) {
 		{"without end", write(t, "inf.txt", "BenchmarkX 1 +Inf ns/op\n"), "inf.txt:1"},
 		{"nothing in common", write(t, "other.txt", "BenchmarkY 1 5 ns/op\n"), "nothing to compare"},
 	} {
-		if _, err := Files(good, c.path, stats.DefaultRule); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Files(good, c.path, stats.DefaultRule); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}

@@ -70,7 +70,9 @@ var gateSyntax = regexp.MustCompile(`^\s*(\S.*?)\s*(<=|>=)\s*([+-]?)([0-9.]+)\s*
 // ParseGate reads a gate. The error says what is wrong and shows the syntax.
 func ParseGate(text string) (Gate, error) {
 	wrong := func(why string) error {
-		return fmt.Errorf("gate %q: %s; want PATTERN <= +5%% (or >= -5%%, <= 50ms, >= 95), such as 'store/*/p99 <= +5%%'", text, why)
+		return fmt.Errorf(
+			"gate %q: %s; want PATTERN <= +5%% (or >= -5%%, <= 50ms, >= 95), such as 'store/*/p99 <= +5%%'",
+			text, why)
 	}
 	m := gateSyntax.FindStringSubmatch(text)
 	if m == nil {
@@ -212,13 +214,16 @@ func (r *Result) Judge(gates []Gate) error {
 			}
 		}
 		for _, c := range r.missing {
-			if g.matches(c) && !(c.replaced && slices.ContainsFunc(r.Comparisons, func(o *Comparison) bool { return o.Name == c.Name && g.matches(o) })) {
+			if g.matches(c) && !(c.replaced && slices.ContainsFunc(r.Comparisons, func(o *Comparison) bool {
+				return o.Name == c.Name && g.matches(o)
+			})) {
 				absent = append(absent, unknown(c, g.Text))
 			}
 		}
 		bound, err := g.bounds(r.Comparisons)
 		if len(bound)+len(absent) == before {
-			return cmp.Or(err, error(&GateError{g.Text, "it matches nothing; there are " + someNames(r.Comparisons)}))
+			return cmp.Or(err, error(
+				&GateError{g.Text, "it matches nothing; there are " + someNames(r.Comparisons)}))
 		}
 		for _, c := range bound {
 			pairs = append(pairs, pair{g, c})

@@ -24,7 +24,8 @@ func (g Gate) wrongSide(name string, better metrics.Direction) error {
 		return nil
 	}
 	op := map[bool]string{false: "<= +5%", true: ">= -5%"}[worse]
-	return &GateError{g.Text, fmt.Sprintf("for %s the regression lies on the other side; write %s", name, op)}
+	return &GateError{g.Text, fmt.Sprintf("for %s the regression lies on the other side; write %s",
+		name, op)}
 }
 
 // wrongUnit is the error of a gate that bounds by a duration what is not in nanoseconds.
@@ -32,7 +33,9 @@ func (g Gate) wrongUnit(metric string) error {
 	if !g.timed || metrics.Of(metric).Unit == metrics.Nanoseconds {
 		return nil
 	}
-	return &GateError{g.Text, fmt.Sprintf("%s is not in nanoseconds, so a duration does not bound it; write the bound as a number in its own unit, without one", metric)}
+	return &GateError{g.Text, fmt.Sprintf(
+		"%s is not in nanoseconds, so a duration does not bound it; write the bound as a number in "+
+			"its own unit, without one", metric)}
 }
 
 // CheckGates finds mistakes in gates before a run: a gate that can match nothing of its cells,
@@ -70,7 +73,8 @@ func (g Gate) check(planned *record.Run) (wrong error) {
 	if wrong != nil {
 		return wrong
 	}
-	return &GateError{g.Text, "it matches nothing of what is to be measured; there are " + listed(planning)}
+	return &GateError{g.Text, "it matches nothing of what is to be measured; there are " +
+		listed(planning)}
 }
 
 // someNames lists names that a gate could have matched: one of each metric.

@@ -18,8 +18,10 @@ import (
 
 func TestGates(t *testing.T) {
 	t.Parallel()
-	base := sampleRun(12, 1, recordtest.Impl{Name: "slower", NsPerOp: 100}, recordtest.Impl{Name: "faster", NsPerOp: 100})
-	head := sampleRun(12, 2, recordtest.Impl{Name: "slower", NsPerOp: 120}, recordtest.Impl{Name: "faster", NsPerOp: 80})
+	base := sampleRun(12, 1, recordtest.Impl{Name: "slower", NsPerOp: 100},
+		recordtest.Impl{Name: "faster", NsPerOp: 100})
+	head := sampleRun(12, 2, recordtest.Impl{Name: "slower", NsPerOp: 120},
+		recordtest.Impl{Name: "faster", NsPerOp: 80})
 	for _, c := range []struct {
 		gate string
 		want Outcome
@@ -59,7 +61,8 @@ func TestAGateNeedsAsManyForksAsAVerdict(t *testing.T) {
 	t.Parallel()
 	for _, forks := range []int{1, 3, stats.FewestForks - 1, stats.FewestForks} {
 		base, head := sampleRun(forks, 1), sampleRun(forks, 2)
-		for _, gate := range []string{"store/*/get/*/ns/op <= +50%", "store/*/get/*/ns/op <= 10ms", "store/*/p99 <= 10ms"} {
+		for _, gate := range []string{"store/*/get/*/ns/op <= +50%", "store/*/get/*/ns/op <= 10ms",
+			"store/*/p99 <= 10ms"} {
 			want := Undetermined
 			if forks == stats.FewestForks {
 				want = Pass
@@ -74,7 +77,8 @@ func TestAGateNeedsAsManyForksAsAVerdict(t *testing.T) {
 // A short run has a usual p99, which is judged in place of the p99. A gate on p99 means it.
 func TestAGateOnP99MeansTheJudgedOne(t *testing.T) {
 	t.Parallel()
-	usual, p99 := metrics.Usual(metrics.Delay), metrics.Percentile(metrics.Delay, metrics.JudgedPercentile)
+	usual, p99 := metrics.Usual(metrics.Delay),
+		metrics.Percentile(metrics.Delay, metrics.JudgedPercentile)
 	short := func(seed uint64, ns float64) *record.Run {
 		r := sampleRun(12, seed)
 		for i, fork := range r.Forks {
@@ -104,7 +108,8 @@ func TestAGateOnAPercentileOfTooFewOperations(t *testing.T) {
 	t.Parallel()
 	p99, p90 := metrics.Percentile(metrics.Delay, 99), metrics.Percentile(metrics.Delay, 90)
 	run := func(seed uint64, operations float64) *record.Run {
-		r := sampleRun(12, seed, recordtest.Impl{Name: "reference", NsPerOp: 100}, recordtest.Impl{Name: "mine", NsPerOp: 100})
+		r := sampleRun(12, seed, recordtest.Impl{Name: "reference", NsPerOp: 100},
+			recordtest.Impl{Name: "mine", NsPerOp: 100})
 		for _, fork := range r.Forks {
 			for _, s := range fork.Series {
 				if _, has := s.Values[p99]; has && fork.Cell.Impl == "mine" {
@@ -115,12 +120,15 @@ func TestAGateOnAPercentileOfTooFewOperations(t *testing.T) {
 		return r
 	}
 	base, head := run(1, 520), run(2, 499)
-	if r := judged(t, base, head, "store/*/p99 <= +50%"); r.Outcome() != Undetermined || !slices.ContainsFunc(r.Gates, func(g GateResult) bool {
-		return strings.HasSuffix(g.Name, "/mine/"+p99) && strings.Contains(g.Detail, "too few operations")
-	}) {
+	if r := judged(t, base, head, "store/*/p99 <= +50%"); r.Outcome() != Undetermined ||
+		!slices.ContainsFunc(r.Gates, func(g GateResult) bool {
+			return strings.HasSuffix(g.Name, "/mine/"+p99) &&
+				strings.Contains(g.Detail, "too few operations")
+		}) {
 		t.Errorf("%s, %+v", r.Outcome(), r.Gates)
 	}
-	for _, gate := range []string{"store/*/mine/p90 <= +50%", "store/*/mine/" + p99 + " <= +50%"} { // as they are named in full
+	// as they are named in full
+	for _, gate := range []string{"store/*/mine/p90 <= +50%", "store/*/mine/" + p99 + " <= +50%"} {
 		if r := judged(t, base, head, gate); r.Outcome() != Pass || len(r.Gates) != 1 {
 			t.Errorf("%s: %s, %+v", gate, r.Outcome(), r.Gates)
 		}
@@ -135,11 +143,15 @@ func TestAnOfferIsCorrectedForTheFamily(t *testing.T) {
 	t.Parallel()
 	r := &Result{Rule: stats.DefaultRule}
 	for range 5 {
-		r.Comparisons = append(r.Comparisons, &Comparison{judged: true, direction: metrics.LowerIsBetter, Ratio: &stats.Ratio{P: 0.5, Q: 0.5}})
+		r.Comparisons = append(r.Comparisons,
+			&Comparison{judged: true, direction: metrics.LowerIsBetter, Ratio: &stats.Ratio{P: 0.5, Q: 0.5}})
 	}
-	offered := &Comparison{Name: Name{Metric: metrics.CPUNsPerOp}, direction: metrics.LowerIsBetter, Ratio: &stats.Ratio{P: 0.002, Q: 0.002}}
-	if got := r.asJudged(offered); math.Abs(got.Ratio.Q-6*0.002) > 1e-12 || offered.Ratio.Q != 0.002 || r.Comparisons[0].Ratio.Q != 0.5 {
-		t.Errorf("q %g, want %g; and the others as they were: %+v", got.Ratio.Q, 6*0.002, r.Comparisons[0].Ratio)
+	offered := &Comparison{Name: Name{Metric: metrics.CPUNsPerOp}, direction: metrics.LowerIsBetter,
+		Ratio: &stats.Ratio{P: 0.002, Q: 0.002}}
+	if got := r.asJudged(offered); math.Abs(got.Ratio.Q-6*0.002) > 1e-12 || offered.Ratio.Q != 0.002 ||
+		r.Comparisons[0].Ratio.Q != 0.5 {
+		t.Errorf("q %g, want %g; and the others as they were: %+v", got.Ratio.Q, 6*0.002,
+			r.Comparisons[0].Ratio)
 	}
 }
 
@@ -148,7 +160,8 @@ func TestAnOfferIsCorrectedForTheFamily(t *testing.T) {
 func TestAGateOnAPercentileOfNoOperations(t *testing.T) {
 	t.Parallel()
 	p99 := metrics.Percentile(metrics.Delay, 99)
-	base, head := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}), sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100})
+	base, head := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}),
+		sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100})
 	for _, fork := range head.Forks {
 		if s := fork.Series[1]; fork.Cell.Impl == "mine" {
 			delete(s.Values, p99)
@@ -185,12 +198,14 @@ func TestBadGates(t *testing.T) {
 		{"store/*/p99 <= 1.2.3", "no number"},
 		{"store/*/p99 >= -100%", "100%"},
 	} {
-		if _, err := ParseGate(c.gate); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "+5%") {
+		if _, err := ParseGate(c.gate); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "+5%") {
 			t.Errorf("%q: %v, want %q and an example", c.gate, err, c.want)
 		}
 	}
 	for _, c := range []struct{ gate, want string }{
-		{"store/*/p98 <= +5%", "matches nothing; there are store/store-ops/objects=10/get/reference/ns/op"},
+		{"store/*/p98 <= +5%", "matches nothing; there are " +
+			"store/store-ops/objects=10/get/reference/ns/op"},
 		{"stroe/* <= +5%", "matches nothing"},
 		{"*/achieved-% <= +5%", "write >= -5%"},
 		{"*/achieved-% <= 50ms", "achieved-% is not in nanoseconds"},
@@ -206,7 +221,8 @@ func TestBadGates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Judge([]Gate{g}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.gate) {
+		if err := r.Judge([]Gate{g}); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), c.gate) {
 			t.Errorf("%q: %v, want %q", c.gate, err, c.want)
 		}
 	}
@@ -239,7 +255,9 @@ func TestGatesAreCheckedBeforeARun(t *testing.T) {
 		{"*/achieved-% >= -5%", ""},
 		{"*/offered/s <= 5", ""},
 		{"* <= +5%", ""},
-		{"store/*/mien/ns/op <= +5%", "matches nothing of what is to be measured; there are store/store-ops/objects=10/*/reference/*, store/store-ops/objects=10/*/mine/*"},
+		{"store/*/mien/ns/op <= +5%",
+			"matches nothing of what is to be measured; there are " +
+				"store/store-ops/objects=10/*/reference/*, store/store-ops/objects=10/*/mine/*"},
 		{"store/store-ops/objects=100/*/ns/op <= +5%", "matches nothing"},
 		{"queue/* <= +5%", "matches nothing"},
 		{"*/p98 <= +5%", "matches nothing"},
@@ -252,7 +270,8 @@ func TestGatesAreCheckedBeforeARun(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = CheckGates(planned, []Gate{g})
-		if wrong := (*GateError)(nil); (err == nil) != (c.want == "") || err != nil && (!errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want)) {
+		if wrong := (*GateError)(nil); (err == nil) != (c.want == "") || err != nil &&
+			(!errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.gate, err, c.want)
 		}
 	}
@@ -262,7 +281,8 @@ func TestGatesAreCheckedBeforeARun(t *testing.T) {
 // nanoseconds and always pass.
 func TestADurationBoundsNanoseconds(t *testing.T) {
 	t.Parallel()
-	for unit, ok := range map[string]bool{"wait-ns": true, "ns/op": true, "wait-ms": false, "us/op": false, "sec/op": false} {
+	for unit, ok := range map[string]bool{"wait-ns": true, "ns/op": true, "wait-ms": false,
+		"us/op": false, "sec/op": false} {
 		text := strings.Repeat("BenchmarkX 1 80 "+unit+"\n", 8)
 		r, err := Files(write(t, "base.txt", text), write(t, "head.txt", text), stats.DefaultRule)
 		if err != nil {
@@ -285,8 +305,10 @@ func TestOverlap(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"", "", true}, {"", "*", true}, {"", "a", false}, {"a*c", "abc", true}, {"a*c", "ac", true}, {"a*c", "abcd", false},
-		{"a*", "*b", true}, {"a*c", "*d", false}, {"*/x/*", "store/*/y/z", true}, {"**", "a", true}, {"*b*", "aaa", false},
+		{"", "", true}, {"", "*", true}, {"", "a", false}, {"a*c", "abc", true}, {"a*c", "ac", true},
+		{"a*c", "abcd", false},
+		{"a*", "*b", true}, {"a*c", "*d", false}, {"*/x/*", "store/*/y/z", true}, {"**", "a", true},
+		{"*b*", "aaa", false},
 	} {
 		if overlap(c.a, c.b) != c.want || overlap(c.b, c.a) != c.want {
 			t.Errorf("%q and %q overlap: want %v either way", c.a, c.b, c.want)
@@ -298,7 +320,8 @@ func TestOverlap(t *testing.T) {
 // nearer to the bound, on either side of it. Its verdict has been given long since.
 func TestAnOpenGateSaysWhatItNeeds(t *testing.T) {
 	t.Parallel()
-	base, head := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}), sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 200})
+	base, head := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}),
+		sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 200})
 	c := find(t, judged(t, base, head), "get", "mine", metrics.NsPerOp)
 	if c.Verdict != stats.Worse {
 		t.Fatalf("twice as slow: %s", c.Verdict)
@@ -306,13 +329,16 @@ func TestAnOpenGateSaysWhatItNeeds(t *testing.T) {
 	between := func(a, b, share float64) float64 { return a + share*(b-a) }
 	for _, kind := range []struct {
 		what string
-		gate func(share float64) string // with a bound that is that far from the estimate to an end of its interval
+		// with a bound that is that far from the estimate to an end of its interval
+		gate func(share float64) string
 	}{
 		{"a change within the bound", func(share float64) string {
-			return fmt.Sprintf("store/*/get/mine/ns/op <= +%.6f%%", 100*(between(c.Ratio.Estimate, c.Ratio.Hi, share)-1))
+			return fmt.Sprintf("store/*/get/mine/ns/op <= +%.6f%%",
+				100*(between(c.Ratio.Estimate, c.Ratio.Hi, share)-1))
 		}},
 		{"a change beyond the bound", func(share float64) string {
-			return fmt.Sprintf("store/*/get/mine/ns/op <= +%.6f%%", 100*(between(c.Ratio.Estimate, c.Ratio.Lo, share)-1))
+			return fmt.Sprintf("store/*/get/mine/ns/op <= +%.6f%%",
+				100*(between(c.Ratio.Estimate, c.Ratio.Lo, share)-1))
 		}},
 		{"a value", func(share float64) string {
 			return fmt.Sprintf("store/*/get/mine/ns/op <= %.6f", between(c.Head.Median, c.Head.Hi, share))

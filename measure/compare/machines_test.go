@@ -13,8 +13,11 @@ import (
 
 // onMachines is a run whose machines differ in speed up to fourfold.
 func onMachines(seed uint64, forks int, duets bool, slow float64) *record.Run {
-	return recordtest.Run(recordtest.Spec{Forks: forks, Seed: seed, Noise: 0.04, Duets: duets, Machines: []float64{1, 2.5, 4, 1.6},
-		Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "same", NsPerOp: 100}, {Name: "slow", NsPerOp: slow}}})
+	return recordtest.Run(
+		recordtest.Spec{Forks: forks, Seed: seed, Noise: 0.04, Duets: duets,
+			Machines: []float64{1, 2.5, 4, 1.6},
+			Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "same", NsPerOp: 100},
+				{Name: "slow", NsPerOp: slow}}})
 }
 
 // The machines of a joined run are blocks: the same code on machines of different speed gets no
@@ -27,7 +30,9 @@ func TestMachinesAreBlocks(t *testing.T) {
 	wrong, found, mixed := 0, map[string]int{}, 0
 	for seed := range uint64(runs) {
 		r := onMachines(seed, 12, true, 140)
-		for _, at := range []struct{ series, metric string }{{"get", metrics.NsPerOp}, {"writer:update", delay}} {
+		for _, at := range []struct {
+			series, metric string
+		}{{"get", metrics.NsPerOp}, {"writer:update", delay}} {
 			for _, v := range rowOf(t, r, at.series, at.metric).Values {
 				if v.Against == nil {
 					continue
@@ -40,7 +45,8 @@ func TestMachinesAreBlocks(t *testing.T) {
 				case v.Impl == "slow" && verdict == stats.Better:
 					wrong++
 				}
-				if v.Impl == "slow" && at.metric == delay && (v.Against.Ratio.Blocks != 4 || v.Against.Ratio.N != 12) {
+				if v.Impl == "slow" && at.metric == delay &&
+					(v.Against.Ratio.Blocks != 4 || v.Against.Ratio.N != 12) {
 					t.Fatalf("%+v, want 12 values of 4 machines", v.Against.Ratio)
 				}
 			}
@@ -77,7 +83,8 @@ func TestOneMachineIsNoBlock(t *testing.T) {
 	a, b := against(Within(plain)), against(Within(named))
 	for i := range a {
 		if a[i].Verdict != b[i].Verdict || *a[i].Ratio != *b[i].Ratio {
-			t.Errorf("%s: %+v %s, with the machine's name %+v %s", a[i].Name, a[i].Ratio, a[i].Verdict, b[i].Ratio, b[i].Verdict)
+			t.Errorf("%s: %+v %s, with the machine's name %+v %s", a[i].Name, a[i].Ratio, a[i].Verdict,
+				b[i].Ratio, b[i].Verdict)
 		}
 	}
 }
@@ -89,7 +96,9 @@ func TestMachinesThatDisagree(t *testing.T) {
 	r := onMachines(1, 12, true, 140)
 	says := func() (out []string) {
 		for _, c := range against(Within(r)) {
-			if slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "4 machines disagree") }) {
+			if slices.ContainsFunc(c.Warnings, func(w string) bool {
+				return strings.Contains(w, "4 machines disagree")
+			}) {
 				out = append(out, c.Name.Impl)
 			}
 		}
@@ -124,7 +133,10 @@ func TestRunsOnOtherMachines(t *testing.T) {
 	} {
 		var runs [2]*record.Run
 		for i := range runs {
-			runs[i] = recordtest.Run(recordtest.Spec{Forks: 6, Seed: uint64(i + 1), Machines: c.machines[i], Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 100 + 40*float64(i)}}})
+			runs[i] = recordtest.Run(
+				recordtest.Spec{Forks: 6, Seed: uint64(i + 1), Machines: c.machines[i],
+					Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100},
+						{Name: "slow", NsPerOp: 100 + 40*float64(i)}}})
 			if i == 1 {
 				for k := range runs[i].Forks {
 					runs[i].Forks[k].Machine += "-elsewhere"
@@ -135,12 +147,15 @@ func TestRunsOnOtherMachines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		warned := slices.ContainsFunc(result.Warnings, func(w string) bool { return strings.Contains(w, "not on the same ones") })
+		warned := slices.ContainsFunc(result.Warnings, func(w string) bool {
+			return strings.Contains(w, "not on the same ones")
+		})
 		if warned != c.warned {
 			t.Errorf("%s: %q", c.name, result.Warnings)
 		}
 		for _, n := range result.Comparisons {
-			if n.Name.Impl == "slow" && n.Name.Metric == metrics.NsPerOp && (n.Ratio.Blocks != 0 || n.Ratio.N != 6) {
+			if n.Name.Impl == "slow" && n.Name.Metric == metrics.NsPerOp &&
+				(n.Ratio.Blocks != 0 || n.Ratio.N != 6) {
 				t.Errorf("%s: %+v", c.name, n.Ratio)
 			}
 		}

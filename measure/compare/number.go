@@ -63,7 +63,8 @@ func (n Number) RatioTo(impl string) (stats.Ratio, error) {
 	if ratio, _, err := turnsBetween(n.run, n.cell, group[i], n.series, n.Metric); err == nil {
 		return ratio, nil
 	}
-	ratio, err := ratioOf(baseOf(n.run, group, group[i], n.cell, n.series, n.Metric), sampleOf(n.run, n.cell, n.series, n.Metric))
+	ratio, err := ratioOf(baseOf(n.run, group, group[i], n.cell, n.series, n.Metric),
+		sampleOf(n.run, n.cell, n.series, n.Metric))
 	if err != nil {
 		return stats.Ratio{}, fmt.Errorf("%w of %s: %w", ErrNoNumber, impl, err)
 	}

@@ -10,7 +10,9 @@ import (
 // turns and out of turns.
 func TestARatioIsThatOfTheReport(t *testing.T) {
 	t.Parallel()
-	r := recordtest.Run(recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: 80}}})
+	r := recordtest.Run(
+		recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100},
+			{Name: "mine", NsPerOp: 80}}})
 	compared := 0
 	for _, c := range against(Within(r)) {
 		if c.Ratio == nil || c.Name.Impl == "reference@aa" {
@@ -23,8 +25,10 @@ func TestARatioIsThatOfTheReport(t *testing.T) {
 			continue
 		}
 		got, err := n.RatioTo("reference")
-		if err != nil || got.Estimate != c.Ratio.Estimate || got.Lo != c.Ratio.Lo || got.Hi != c.Ratio.Hi {
-			t.Errorf("%s: %g [%g, %g], %v; the report has %g [%g, %g]", c.Name, got.Estimate, got.Lo, got.Hi, err, c.Ratio.Estimate, c.Ratio.Lo, c.Ratio.Hi)
+		if err != nil || got.Estimate != c.Ratio.Estimate || got.Lo != c.Ratio.Lo ||
+			got.Hi != c.Ratio.Hi {
+			t.Errorf("%s: %g [%g, %g], %v; the report has %g [%g, %g]", c.Name, got.Estimate, got.Lo, got.Hi,
+				err, c.Ratio.Estimate, c.Ratio.Lo, c.Ratio.Hi)
 		}
 	}
 	if compared == 0 {

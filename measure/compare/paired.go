@@ -52,7 +52,8 @@ func disagreement(r *record.Run, c record.Cell, series, metric string) []string 
 	if stats.SameInBlocks(blocks) > r.Settings.Rule.Alpha/10 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the %d machines disagree beyond chance: the ratio is a mean of these machines", len(blocks))}
+	return []string{fmt.Sprintf(
+		"the %d machines disagree beyond chance: the ratio is a mean of these machines", len(blocks))}
 }
 
 // logRatios are the logarithms of a cell's value to the reference's, one for each fork. It is
@@ -124,7 +125,8 @@ func turnsRatio(head *record.Run, c record.Cell, series, metric string) (stats.R
 
 // relativeRatio is the ratio of a cell in head to the same cell in base, by their ratios to
 // constant, whose code is the same in both. It is errNotPaired unless both took turns with that.
-func relativeRatio(base, head *record.Run, c, constant record.Cell, series, metric string) (stats.Ratio, error) {
+func relativeRatio(base, head *record.Run, c, constant record.Cell, series,
+	metric string) (stats.Ratio, error) {
 	if partnerOf(base, c, series) != constant.Impl || partnerOf(head, c, series) != constant.Impl {
 		return stats.Ratio{}, errNotPaired
 	}

@@ -13,9 +13,10 @@ import (
 )
 
 func duetRun(forks int) *record.Run {
-	return recordtest.Run(recordtest.Spec{Forks: forks, Seed: 1, Duets: true, Noise: 0.03, Impls: []recordtest.Impl{
-		{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 106}, {Name: "same", NsPerOp: 101},
-	}})
+	return recordtest.Run(
+		recordtest.Spec{Forks: forks, Seed: 1, Duets: true, Noise: 0.03, Impls: []recordtest.Impl{
+			{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 106}, {Name: "same", NsPerOp: 101},
+		}})
 }
 
 // Where implementations took turns with the reference, the verdict comes from the ratios of
@@ -23,16 +24,19 @@ func duetRun(forks int) *record.Run {
 func TestDuetsDecide(t *testing.T) {
 	t.Parallel()
 	row := rowOf(t, duetRun(stats.FewestDuets), "get", metrics.NsPerOp)
-	want := map[string]stats.Verdict{"slow": stats.Worse, "same": stats.Same, "reference@aa": stats.NotComparable}
+	want := map[string]stats.Verdict{"slow": stats.Worse, "same": stats.Same,
+		"reference@aa": stats.NotComparable}
 	for _, v := range row.Values {
 		if v.Against == nil {
 			continue
 		}
 		if !v.Against.Ratio.Paired || v.Against.Verdict != want[v.Impl] {
-			t.Errorf("%s: %+v, %s; want %s from paired ratios", v.Impl, v.Against.Ratio, v.Against.Verdict, want[v.Impl])
+			t.Errorf("%s: %+v, %s; want %s from paired ratios", v.Impl, v.Against.Ratio, v.Against.Verdict,
+				want[v.Impl])
 		}
 		if r := v.Against; math.Abs(r.Head.Median/r.Base.Median/r.Ratio.Estimate-1) > 0.02 {
-			t.Errorf("%s: base %g and head %g are not those of the ratio %g", v.Impl, r.Base.Median, r.Head.Median, r.Ratio.Estimate)
+			t.Errorf("%s: base %g and head %g are not those of the ratio %g", v.Impl, r.Base.Median,
+				r.Head.Median, r.Ratio.Estimate)
 		}
 	}
 	if row.Floor < 0 || row.Floor > 0.01 {
@@ -45,7 +49,8 @@ func TestDuetsDecide(t *testing.T) {
 func TestWithoutDuetsSamplesDecide(t *testing.T) {
 	t.Parallel()
 	r := duetRun(8)
-	if v := rowOf(t, r, "writer:update", metrics.Percentile(metrics.Delay, 99)).Values[1]; v.Against.Ratio.Paired {
+	if v := rowOf(t, r, "writer:update",
+		metrics.Percentile(metrics.Delay, 99)).Values[1]; v.Against.Ratio.Paired {
 		t.Errorf("%s of a group: %+v", v.Impl, v.Against.Ratio)
 	}
 	for i := range r.Forks {
@@ -65,9 +70,11 @@ func TestWithoutDuetsSamplesDecide(t *testing.T) {
 func TestRunsCompareRatiosToTheReference(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64, machine, slow float64) *record.Run {
-		return recordtest.Run(recordtest.Spec{Forks: 6, Seed: seed, Duets: true, Noise: 0.03, Impls: []recordtest.Impl{
-			{Name: "reference", NsPerOp: 100 * machine}, {Name: "slow", NsPerOp: slow * machine}, {Name: "same", NsPerOp: 101 * machine},
-		}})
+		return recordtest.Run(
+			recordtest.Spec{Forks: 6, Seed: seed, Duets: true, Noise: 0.03, Impls: []recordtest.Impl{
+				{Name: "reference", NsPerOp: 100 * machine}, {Name: "slow", NsPerOp: slow * machine},
+				{Name: "same", NsPerOp: 101 * machine},
+			}})
 	}
 	base, head := run(1, 1, 106), run(2, 1.3, 117)
 	r, err := Runs(base, head, false)
@@ -84,7 +91,8 @@ func TestRunsCompareRatiosToTheReference(t *testing.T) {
 	if r.Outcome() != Regression {
 		t.Errorf("a tenth slower: %s, %+v", r.Outcome(), r.Gates)
 	}
-	want := map[string]stats.Verdict{"slow": stats.Worse, "same": stats.Same, "reference": stats.NotComparable}
+	want := map[string]stats.Verdict{"slow": stats.Worse, "same": stats.Same,
+		"reference": stats.NotComparable}
 	for _, c := range r.Comparisons {
 		if c.Name.Series == "get" && c.Name.Metric == metrics.NsPerOp && c.Verdict != want[c.Name.Impl] {
 			t.Errorf("%s: %s, want %s: %+v", c.Name, c.Verdict, want[c.Name.Impl], c.Ratio)
@@ -117,7 +125,8 @@ func asPair(base, head *record.Run) (*record.Run, *record.Run) {
 func TestTurnsOfTwoBuildsDecide(t *testing.T) {
 	t.Parallel()
 	impls := func(reference, slow, same float64) []recordtest.Impl {
-		return []recordtest.Impl{{Name: "reference", NsPerOp: reference}, {Name: "slow", NsPerOp: slow}, {Name: "same", NsPerOp: same}}
+		return []recordtest.Impl{{Name: "reference", NsPerOp: reference}, {Name: "slow", NsPerOp: slow},
+			{Name: "same", NsPerOp: same}}
 	}
 	before := map[string]float64{"reference": 100, "slow": 100, "same": 120}
 	base := recordtest.Run(recordtest.Spec{Forks: 6, Seed: 1, Noise: 0.1, Impls: impls(100, 100, 120)})
@@ -126,10 +135,16 @@ func TestTurnsOfTwoBuildsDecide(t *testing.T) {
 		reference float64 // head's
 		want      map[string]stats.Verdict
 	}{
-		{"only slow is slower", 100, map[string]stats.Verdict{"slow": stats.Worse, "same": stats.Same, "reference": stats.NotComparable}},
-		{"so is the reference: head's process was at a disadvantage", 108, map[string]stats.Verdict{"slow": stats.Inconclusive, "same": stats.Same, "reference": stats.NotComparable}},
+		{"only slow is slower", 100,
+			map[string]stats.Verdict{"slow": stats.Worse, "same": stats.Same,
+				"reference": stats.NotComparable}},
+		{"so is the reference: head's process was at a disadvantage", 108,
+			map[string]stats.Verdict{"slow": stats.Inconclusive, "same": stats.Same,
+				"reference": stats.NotComparable}},
 	} {
-		head := recordtest.Run(recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before, Impls: impls(c.reference, 108, 120)})
+		head := recordtest.Run(
+			recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before,
+				Impls: impls(c.reference, 108, 120)})
 		base, head := asPair(base, head)
 		r := judged(t, base, head)
 		for impl, want := range c.want {
@@ -144,14 +159,16 @@ func TestTurnsOfTwoBuildsDecide(t *testing.T) {
 		}
 	}
 	// A series of which a fork has no ratio is compared as samples.
-	head := recordtest.Run(recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before, Impls: impls(100, 108, 120)})
+	head := recordtest.Run(
+		recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before, Impls: impls(100, 108, 120)})
 	for i := range head.Forks {
 		if f := &head.Forks[i]; f.Cell.Impl == "slow" && f.Index == 3 {
 			f.Series[0].Base = nil
 		}
 	}
 	base, head = asPair(base, head)
-	if got := find(t, judged(t, base, head), "get", "slow", metrics.NsPerOp); got.Ratio != nil && got.Ratio.Paired {
+	if got := find(t, judged(t, base, head), "get", "slow", metrics.NsPerOp); got.Ratio != nil &&
+		got.Ratio.Paired {
 		t.Errorf("a fork lacks its ratio: %+v", got.Ratio)
 	}
 	// Where there is nothing but the reference, it is judged.
@@ -159,7 +176,8 @@ func TestTurnsOfTwoBuildsDecide(t *testing.T) {
 	head = recordtest.Run(recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before, Impls: only})
 	base = recordtest.Run(recordtest.Spec{Forks: 6, Seed: 1, Noise: 0.1, Impls: impls(100, 0, 0)[:1]})
 	base, head = asPair(base, head)
-	if got := find(t, judged(t, base, head), "get", "reference", metrics.NsPerOp); got.Verdict != stats.Worse {
+	if got := find(t, judged(t, base, head), "get", "reference",
+		metrics.NsPerOp); got.Verdict != stats.Worse {
 		t.Errorf("the reference alone: %s, want worse: %+v", got.Verdict, got.Ratio)
 	}
 }
@@ -177,9 +195,17 @@ func withoutReference(r *record.Run) *record.Run {
 // they are refused, and forced, they are compared by their values.
 func TestRunsWithDifferentReferences(t *testing.T) {
 	t.Parallel()
-	base := recordtest.Run(recordtest.Spec{Forks: 12, Seed: 1, Duets: true, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: 150}, {Name: "other", NsPerOp: 100}}})
-	head := withoutReference(recordtest.Run(recordtest.Spec{Forks: 12, Seed: 2, Duets: true, Impls: []recordtest.Impl{{Name: "mine", NsPerOp: 150}, {Name: "other", NsPerOp: 100}}}))
-	if _, err := Runs(base, head, false); err == nil || !strings.Contains(err.Error(), "store took turns with reference in base and with mine in head, so measure both with the same reference in --impl") {
+	base := recordtest.Run(
+		recordtest.Spec{Forks: 12, Seed: 1, Duets: true,
+			Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: 150},
+				{Name: "other", NsPerOp: 100}}})
+	head := withoutReference(
+		recordtest.Run(recordtest.Spec{Forks: 12, Seed: 2, Duets: true,
+			Impls: []recordtest.Impl{{Name: "mine", NsPerOp: 150}, {Name: "other", NsPerOp: 100}}}))
+	if _, err := Runs(base, head, false); err == nil ||
+		!strings.Contains(err.Error(),
+			"store took turns with reference in base and with mine in head, so measure both with the "+
+				"same reference in --impl") {
 		t.Errorf("%v, want the two references", err)
 	}
 	r, err := Runs(base, head, true)
@@ -207,7 +233,8 @@ func TestOnlyTheReferenceIsAControl(t *testing.T) {
 		what       string
 		base, head recordtest.Spec
 	}{
-		{"a pair", recordtest.Spec{}, recordtest.Spec{Base: map[string]float64{"mine": 100, "other": 100}}},
+		{"a pair", recordtest.Spec{},
+			recordtest.Spec{Base: map[string]float64{"mine": 100, "other": 100}}},
 		{"two runs", recordtest.Spec{Duets: true}, recordtest.Spec{Duets: true}},
 	} {
 		c.base.Forks, c.base.Seed, c.base.Impls = 12, 1, impls(100)
@@ -233,18 +260,22 @@ func TestOnlyTheReferenceIsAControl(t *testing.T) {
 func TestTurnsWithAnotherBaseDoNotCount(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64, of map[string]float64) *record.Run {
-		return recordtest.Run(recordtest.Spec{Forks: 12, Seed: seed, Base: of, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: 110}}})
+		return recordtest.Run(
+			recordtest.Spec{Forks: 12, Seed: seed, Base: of,
+				Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: 110}}})
 	}
 	_, head := asPair(run(1, nil), run(2, map[string]float64{"reference": 100, "mine": 100}))
 	another, _ := asPair(run(3, nil), run(4, nil)) // with the code of head
 	another.Started = another.Started.Add(time.Second)
-	for what, base := range map[string]*record.Run{"the base of another pair": another, "itself": head} {
+	for what, base := range map[string]*record.Run{"the base of another pair": another,
+		"itself": head} {
 		r := judged(t, base, head)
 		c := find(t, r, "get", "mine", metrics.NsPerOp)
 		if c.Ratio.Paired || c.Verdict != stats.Same || r.Pair {
 			t.Errorf("%s: %s, %+v, a pair: %v", what, c.Verdict, c.Ratio, r.Pair)
 		}
-		if !strings.Contains(strings.Join(r.Warnings, "\n"), "head took turns with the base of its pair") {
+		if !strings.Contains(strings.Join(r.Warnings, "\n"),
+			"head took turns with the base of its pair") {
 			t.Errorf("%s: warnings %q", what, r.Warnings)
 		}
 	}
@@ -254,9 +285,10 @@ func TestTurnsWithAnotherBaseDoNotCount(t *testing.T) {
 func TestGateOffersASteadierMetric(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64, slow float64) *record.Run {
-		return recordtest.Run(recordtest.Spec{Forks: 6, Seed: seed, Duets: true, Noise: 1, Impls: []recordtest.Impl{
-			{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: slow},
-		}})
+		return recordtest.Run(
+			recordtest.Spec{Forks: 6, Seed: seed, Duets: true, Noise: 1, Impls: []recordtest.Impl{
+				{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: slow},
+			}})
 	}
 	for _, c := range []struct {
 		slow float64
@@ -266,12 +298,14 @@ func TestGateOffersASteadierMetric(t *testing.T) {
 		{110, "; cpu-ns/op says regression: "},
 	} {
 		r := judged(t, run(1, 100), run(2, c.slow), "store/*/get/slow/ns/op <= +5%")
-		if r.Outcome() != Undetermined || len(r.Gates) != 1 || !strings.Contains(r.Gates[0].Detail, c.want) {
+		if r.Outcome() != Undetermined || len(r.Gates) != 1 ||
+			!strings.Contains(r.Gates[0].Detail, c.want) {
 			t.Fatalf("%+v, want an undetermined gate and %q", r.Gates, c.want)
 		}
 		_, offer, _ := strings.Cut(r.Gates[0].Detail, "to rely on it: '")
 		offer = strings.TrimSuffix(offer, "'")
-		if again := judged(t, run(1, 100), run(2, c.slow), offer); !strings.Contains(c.want, string(again.Outcome())) {
+		if again := judged(t, run(1, 100), run(2, c.slow), offer); !strings.Contains(c.want,
+			string(again.Outcome())) {
 			t.Errorf("the offered gate %q: %+v, want what was promised", offer, again.Gates)
 		}
 	}

@@ -20,10 +20,12 @@ var ErrNoReference = errors.New("cannot be the reference")
 func AgainstReference(r *record.Run, component, impl string) (*record.Run, error) {
 	of := ImplementationsOf(r)
 	if len(of[component]) == 0 {
-		return nil, fmt.Errorf("%s=%s %w: the run measured no component of this name; it has %s", component, impl, ErrNoReference, strings.Join(measuredComponents(r), ", "))
+		return nil, fmt.Errorf("%s=%s %w: the run measured no component of this name; it has %s",
+			component, impl, ErrNoReference, strings.Join(measuredComponents(r), ", "))
 	}
 	if !slices.Contains(of[component], impl) {
-		return nil, fmt.Errorf("%s=%s %w: the run did not measure it; choose one of %s", component, impl, ErrNoReference, strings.Join(of[component], ", "))
+		return nil, fmt.Errorf("%s=%s %w: the run did not measure it; choose one of %s", component, impl,
+			ErrNoReference, strings.Join(of[component], ", "))
 	}
 	out := *r
 	out.Impls = slices.Clone(r.Impls)
@@ -38,7 +40,9 @@ func AgainstReference(r *record.Run, component, impl string) (*record.Run, error
 		if string(c.Component) != component || slices.ContainsFunc(out.Cells[:first], c.SameExceptImpl) {
 			continue
 		}
-		chosen := slices.IndexFunc(out.Cells, func(o record.Cell) bool { return o.SameExceptImpl(c) && o.Impl == impl && o.Role == "" })
+		chosen := slices.IndexFunc(out.Cells, func(o record.Cell) bool {
+			return o.SameExceptImpl(c) && o.Impl == impl && o.Role == ""
+		})
 		if chosen > first {
 			cell := out.Cells[chosen]
 			copy(out.Cells[first+1:chosen+1], out.Cells[first:chosen])
@@ -99,7 +103,8 @@ func measuredComponents(r *record.Run) (out []string) {
 // controlOf is the cell whose code was measured against itself: the one that has an A/A copy,
 // or that took turns with itself. It is the reference of the measurement, and reference unless
 // another was chosen since.
-func controlOf(r *record.Run, cells []record.Cell, reference record.Cell, series string) record.Cell {
+func controlOf(r *record.Run, cells []record.Cell, reference record.Cell,
+	series string) record.Cell {
 	partner := ""
 	for _, c := range cells {
 		if c.Role == record.AARole {
@@ -132,7 +137,8 @@ func partnerOf(r *record.Run, c record.Cell, series string) string {
 // Both ratios to the partner have their own noise, and the interval has both (Welch's t). The
 // partner's own drift cancels within each process. What two subjects of one process do to each
 // other does not: twice reports that it may be in the ratio twice.
-func turnsBetween(r *record.Run, c, reference record.Cell, series, metric string) (ratio stats.Ratio, twice bool, err error) {
+func turnsBetween(r *record.Run, c, reference record.Cell, series,
+	metric string) (ratio stats.Ratio, twice bool, err error) {
 	own, others := partnerOf(r, c, series), partnerOf(r, reference, series)
 	if own == reference.Impl {
 		ratio, err = pairedRatio(r, c, series, metric)

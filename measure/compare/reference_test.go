@@ -15,7 +15,10 @@ import (
 )
 
 func threeStores(seed uint64, duets bool) *record.Run {
-	return recordtest.Run(recordtest.Spec{Forks: 8, Seed: seed, Duets: duets, Impls: []recordtest.Impl{{Name: "first", NsPerOp: 100}, {Name: "half", NsPerOp: 50}, {Name: "quarter", NsPerOp: 25}}})
+	return recordtest.Run(
+		recordtest.Spec{Forks: 8, Seed: seed, Duets: duets,
+			Impls: []recordtest.Impl{{Name: "first", NsPerOp: 100}, {Name: "half", NsPerOp: 50},
+				{Name: "quarter", NsPerOp: 25}}})
 }
 
 // comparedWith compares a metric of the series get with another reference.
@@ -45,11 +48,15 @@ func TestAgainstAnotherReference(t *testing.T) {
 			want            float64
 			verdict         stats.Verdict
 		}{
-			{"first", "half", 0.5, stats.Better}, {"half", "first", 2, stats.Worse}, {"half", "quarter", 0.5, stats.Better}, {"quarter", "half", 2, stats.Worse}, {"quarter", "first", 4, stats.Worse},
+			{"first", "half", 0.5, stats.Better}, {"half", "first", 2, stats.Worse},
+			{"half", "quarter", 0.5, stats.Better}, {"quarter", "half", 2, stats.Worse},
+			{"quarter", "first", 4, stats.Worse},
 		} {
 			got := comparedWith(t, r, c.reference, c.impl)
-			if math.Abs(got.Ratio.Estimate/c.want-1) > 0.02 || got.Ratio.Lo > c.want*1.02 || got.Ratio.Hi < c.want*0.98 || got.Verdict != c.verdict || got.Ratio.Paired != duets {
-				t.Errorf("duets %v, %s to %s: %+v %s, want %g and %s", duets, c.impl, c.reference, got.Ratio, got.Verdict, c.want, c.verdict)
+			if math.Abs(got.Ratio.Estimate/c.want-1) > 0.02 || got.Ratio.Lo > c.want*1.02 ||
+				got.Ratio.Hi < c.want*0.98 || got.Verdict != c.verdict || got.Ratio.Paired != duets {
+				t.Errorf("duets %v, %s to %s: %+v %s, want %g and %s", duets, c.impl, c.reference, got.Ratio,
+					got.Verdict, c.want, c.verdict)
 			}
 		}
 	}
@@ -76,7 +83,8 @@ func TestWithinAgainstIsWithin(t *testing.T) {
 	r := threeStores(1, true)
 	for i, c := range r.Cells[:3] { // a second component, whose verdicts are in the family
 		c.Component = "fifo"
-		r.Impls = append(r.Impls, record.Implementation{Component: "fifo", Name: c.Impl, Reference: i == 0})
+		r.Impls = append(r.Impls, record.Implementation{Component: "fifo", Name: c.Impl,
+			Reference: i == 0})
 		r.Cells = append(r.Cells, c)
 		for _, f := range r.Measured(r.Cells[i]) {
 			other := f
@@ -117,7 +125,8 @@ func TestIntervalOfAThirdCoversTheTruth(t *testing.T) {
 	}
 	r := threeStores(1, true)
 	for range runs {
-		for impl, values := range map[string][]float64{"half": logs(math.Log(0.5)), "quarter": logs(math.Log(0.25))} {
+		for impl, values := range map[string][]float64{"half": logs(math.Log(0.5)),
+			"quarter": logs(math.Log(0.25))} {
 			for i := range r.Forks {
 				if f := &r.Forks[i]; f.Cell.Impl == impl {
 					f.Series[0].Duet.Ratios[metrics.NsPerOp] = record.LogRatio{Log: values[f.Index]}
@@ -144,12 +153,14 @@ func TestIntervalOfAThirdCoversTheTruth(t *testing.T) {
 func TestFloorOfAThirdIsWider(t *testing.T) {
 	t.Parallel()
 	r := threeStores(3, true)
-	direct, inverse, third := comparedWith(t, r, "first", "half").Floor, comparedWith(t, r, "half", "first").Floor, comparedWith(t, r, "half", "quarter").Floor
+	direct, inverse, third := comparedWith(t, r, "first", "half").Floor,
+		comparedWith(t, r, "half", "first").Floor, comparedWith(t, r, "half", "quarter").Floor
 	if direct <= 0 || inverse != direct || math.Abs((1+third)/(1+direct)-(1+direct)) > 1e-12 {
 		t.Errorf("floors: direct %g, inverse %g, by way of a third %g", direct, inverse, third)
 	}
 	if twice := twiceFloor(stats.FromZero); twice != stats.FromZero {
-		t.Errorf("twice the widest floor is %g, want %g: JSON has no infinite numbers", twice, stats.FromZero)
+		t.Errorf("twice the widest floor is %g, want %g: JSON has no infinite numbers", twice,
+			stats.FromZero)
 	}
 }
 
@@ -159,7 +170,8 @@ func TestAgainstReferenceOfNothing(t *testing.T) {
 	for _, c := range []struct{ component, impl, want string }{
 		{"store", "nowhere", "first, half, quarter"}, {"fifo", "first", "it has store"},
 	} {
-		if _, err := AgainstReference(r, c.component, c.impl); !errors.Is(err, ErrNoReference) || !strings.Contains(err.Error(), c.want) {
+		if _, err := AgainstReference(r, c.component, c.impl); !errors.Is(err, ErrNoReference) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s=%s: %v, want %q", c.component, c.impl, err, c.want)
 		}
 	}
@@ -168,7 +180,8 @@ func TestAgainstReferenceOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if chosen.Cells[0].Impl != "quarter" || len(chosen.Cells) != len(r.Cells) || r.Cells[0].Impl != before || !r.Impls[0].Reference {
+	if chosen.Cells[0].Impl != "quarter" || len(chosen.Cells) != len(r.Cells) ||
+		r.Cells[0].Impl != before || !r.Impls[0].Reference {
 		t.Errorf("the cells are %v; the run's own %v", chosen.Cells, r.Cells)
 	}
 }

@@ -57,12 +57,14 @@ type Result struct {
 func Runs(base, head *record.Run, force bool) (*Result, error) {
 	out := &Result{
 		Base: base.Name, Head: head.Name, Rule: head.Settings.Rule,
-		BaseFrom: sideOf(base), HeadFrom: sideOf(head), Pair: record.Halves(base, head), References: referencesOf(head),
-		broken: brokenIn(head),
+		BaseFrom: sideOf(base), HeadFrom: sideOf(head), Pair: record.Halves(base, head),
+		References: referencesOf(head),
+		broken:     brokenIn(head),
 	}
 	if reasons := incomparable(base, head); len(reasons) > 0 {
 		if !force {
-			return nil, fmt.Errorf("%s and %s cannot be compared: %s; --force compares them all the same", base.Name, head.Name, strings.Join(reasons, "; "))
+			return nil, fmt.Errorf("%s and %s cannot be compared: %s; --force compares them all the same",
+				base.Name, head.Name, strings.Join(reasons, "; "))
 		}
 		for _, r := range reasons {
 			out.Warnings = append(out.Warnings, "forced although "+r)
@@ -77,10 +79,16 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 		}
 	}
 	if a, b := base.Machines(), head.Machines(); !slices.Equal(a, b) && len(a)+len(b) > 2 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("base was measured on %d machines, head on %d, and not on the same ones: where operations took no turns, the difference between the machines is in the numbers", len(a), len(b)))
+		out.Warnings = append(out.Warnings,
+			fmt.Sprintf("base was measured on %d machines, head on %d, and not on the same ones: where "+
+				"operations took no turns, the difference between the machines is in the numbers", len(a),
+				len(b)))
 	}
 	if !out.Pair && tookTurns(head) {
-		out.Warnings = append(out.Warnings, "head took turns with the base of its pair, which this base is not, or an older benchrun did not record it: the values of the two runs are compared, not the ratios of the turns; compare the folders base and head of one pair")
+		out.Warnings = append(out.Warnings,
+			"head took turns with the base of its pair, which this base is not, or an older benchrun did "+
+				"not record it: the values of the two runs are compared, not the ratios of the turns; "+
+				"compare the folders base and head of one pair")
 	}
 	for _, c := range base.Cells {
 		if c.Role != "" {
@@ -98,7 +106,8 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 		both, missing := runsCell(base, head, c, constant)
 		out.Comparisons, out.missing = append(out.Comparisons, both...), append(out.missing, missing...)
 		if failed {
-			out.Left = append(out.Left, c.ID()+" (only in "+base.Name+": it does not keep the contract in "+head.Name+")")
+			out.Left = append(out.Left,
+				c.ID()+" (only in "+base.Name+": it does not keep the contract in "+head.Name+")")
 			continue
 		}
 		for _, m := range missing {
@@ -124,7 +133,8 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 		}
 	}
 	if len(out.Comparisons)+len(out.missing) == 0 {
-		return nil, fmt.Errorf("%s and %s have no cell in common: nothing to compare", base.Name, head.Name)
+		return nil, fmt.Errorf("%s and %s have no cell in common: nothing to compare", base.Name,
+			head.Name)
 	}
 	return out, nil
 }
@@ -152,11 +162,13 @@ func groupOf(r *record.Run, c record.Cell) (out []record.Cell) {
 // failedIn reports whether the implementation of a cell failed its suite in a run.
 func failedIn(r *record.Run, c record.Cell) bool {
 	return slices.ContainsFunc(r.Impls, func(im record.Implementation) bool {
-		return im.Component == string(c.Component) && im.Name == c.Impl && im.Verified == record.VerifyFailed
+		return im.Component == string(c.Component) && im.Name == c.Impl &&
+			im.Verified == record.VerifyFailed
 	})
 }
 
-// brokenIn is what is broken in a run, as regressions: each implementation that fails its suite, each
+// brokenIn is what is broken in a run, as regressions: each implementation that fails its suite,
+// each
 // cell in which a process crashed or hung, and each check that fails.
 func brokenIn(r *record.Run) (out []GateResult) {
 	for _, im := range r.Impls {
@@ -165,7 +177,8 @@ func brokenIn(r *record.Run) (out []GateResult) {
 			if len(im.Failures) > 0 {
 				why = im.Failures[0]
 			}
-			out = append(out, GateResult{Gate: "each implementation keeps its contract", Name: im.Component + "/" + im.Name, Outcome: Regression, Detail: why})
+			out = append(out, GateResult{Gate: "each implementation keeps its contract",
+				Name: im.Component + "/" + im.Name, Outcome: Regression, Detail: why})
 		}
 	}
 	given := givenUp(r)
@@ -176,7 +189,8 @@ func brokenIn(r *record.Run) (out []GateResult) {
 				detail += ", in base or in head"
 			}
 			name := strings.Join([]string{string(c.Component), workloadOf(r, c), c.Label()}, "/")
-			out = append(out, GateResult{Gate: "each process ends", Name: name, Outcome: Regression, Detail: detail})
+			out = append(out, GateResult{Gate: "each process ends", Name: name, Outcome: Regression,
+				Detail: detail})
 		}
 	}
 	checks := r.Checks
@@ -187,7 +201,8 @@ func brokenIn(r *record.Run) (out []GateResult) {
 	}
 	for _, c := range checks {
 		if !c.Passed {
-			out = append(out, GateResult{Gate: "each check passes", Name: c.Name, Outcome: Regression, Detail: c.Detail})
+			out = append(out, GateResult{Gate: "each check passes", Name: c.Name, Outcome: Regression,
+				Detail: c.Detail})
 		}
 	}
 	return out
@@ -203,7 +218,8 @@ func incomparable(base, head *record.Run) []string {
 		out = append(out, "their machines differ: "+err.Error())
 	}
 	if base.Settings.Rule != head.Settings.Rule {
-		out = append(out, fmt.Sprintf("their rules differ: %+v against %+v", base.Settings.Rule, head.Settings.Rule))
+		out = append(out, fmt.Sprintf("their rules differ: %+v against %+v", base.Settings.Rule,
+			head.Settings.Rule))
 	}
 	for _, w := range base.Workloads {
 		for _, o := range head.Workloads {
@@ -224,7 +240,9 @@ func otherPartners(base, head *record.Run) (out []string) {
 		if b == "" || h == "" || b == h {
 			continue
 		}
-		reason := fmt.Sprintf("their references differ: %s took turns with %s in base and with %s in head, so measure both with the same reference in --impl", c.Component, b, h)
+		reason := fmt.Sprintf(
+			"their references differ: %s took turns with %s in base and with %s in head, so measure both "+
+				"with the same reference in --impl", c.Component, b, h)
 		if !slices.Contains(out, reason) {
 			out = append(out, reason)
 		}
@@ -243,36 +261,49 @@ func control(base, head *record.Run, c record.Cell) (*record.Cell, error) {
 		return nil, fmt.Errorf("no control: the reference %s is slowed down on purpose", reference.Name)
 	}
 	for _, module := range slices.Sorted(maps.Keys(base.Environment.Modules)) {
-		if v, o := base.Environment.Modules[module], head.Environment.Modules[module]; o != v && runsCodeOf(reference.Module, module) {
-			return nil, fmt.Errorf("no control: %s is %s in base and %s in head, so the reference of %s cannot tell how the machine changed between the runs", module, v, o, c.Component)
+		if v, o := base.Environment.Modules[module], head.Environment.Modules[module]; o != v &&
+			runsCodeOf(reference.Module, module) {
+			return nil, fmt.Errorf(
+				"no control: %s is %s in base and %s in head, so the reference of %s cannot tell how the "+
+					"machine changed between the runs", module, v, o, c.Component)
 		}
 	}
 	if reference.Name == referenceOf(head, string(c.Component)).Name {
 		for _, o := range groupOf(base, c) {
-			if o.Role == "" && o.Impl == reference.Name && len(base.Measured(o)) > 0 && len(head.Measured(o)) > 0 {
+			if o.Role == "" && o.Impl == reference.Name && len(base.Measured(o)) > 0 &&
+				len(head.Measured(o)) > 0 {
 				return &o, nil
 			}
 		}
 	}
-	return nil, fmt.Errorf("no control: the reference of %s, which benchrun list marks, was not measured in both runs, so nothing shows what the machine changed between them; add it to --impl", c.Component)
+	return nil, fmt.Errorf(
+		"no control: the reference of %s, which benchrun list marks, was not measured in both runs, "+
+			"so nothing shows what the machine changed between them; add it to --impl", c.Component)
 }
 
 // runsCodeOf reports whether an implementation of one module runs code of another: its own, or
 // one of those that Kubernetes releases together.
 func runsCodeOf(impl, module string) bool {
 	const kubernetes = "k8s.io/"
-	return impl == module || strings.HasPrefix(impl, kubernetes) && strings.HasPrefix(module, kubernetes)
+	return impl == module || strings.HasPrefix(impl, kubernetes) &&
+		strings.HasPrefix(module, kubernetes)
 }
 
 // runsCell compares every metric of one cell, and returns those that head lacks. The drift of
 // constant, if there is one (see control), is part of the noise floor.
-func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out, missing []*Comparison) {
+func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out,
+	missing []*Comparison) {
 	group := groupOf(base, c)
 	// It shows what the machine did, unless there is nothing else to judge.
-	controls := constant != nil && c.ID() == constant.ID() && slices.ContainsFunc(group, func(o record.Cell) bool { return o.Role == "" && o.ID() != c.ID() })
+	controls := constant != nil && c.ID() == constant.ID() &&
+		slices.ContainsFunc(group, func(o record.Cell) bool {
+			return o.Role == "" && o.ID() != c.ID()
+		})
 	var others []record.Cell // beside c, with the same code in base and head
 	if constant != nil {
-		others = slices.DeleteFunc(group, func(o record.Cell) bool { return o.Impl != constant.Impl || o.ID() == c.ID() })
+		others = slices.DeleteFunc(group, func(o record.Cell) bool {
+			return o.Impl != constant.Impl || o.ID() == c.ID()
+		})
 	}
 	halves, look := record.Halves(base, head), max(base.LookAt(c), head.LookAt(c))
 	for _, series := range SeriesOf(base, []record.Cell{c}) {
@@ -281,13 +312,17 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 		for _, metric := range MetricsOf(base, cell, series) {
 			of := func(r *record.Run, c record.Cell) sample { return sampleOf(r, c, series, metric) }
 			b, h := of(base, c), of(head, c)
-			inBase, inBoth := metrics.JudgedIn(metric, ValuesOf(base, cell, series)), metrics.JudgedIn(metric, forks)
+			inBase, inBoth := metrics.JudgedIn(metric, ValuesOf(base, cell, series)),
+				metrics.JudgedIn(metric, forks)
 			if len(h.values) == 0 {
-				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: inBase, short: inBase})
+				missing = append(
+					missing, &Comparison{Name: nameOf(base, c, series, metric), judged: inBase, short: inBase})
 				continue
 			}
 			if inBase && !inBoth {
-				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true, short: true, replaced: true})
+				missing = append(
+					missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true, short: true,
+						replaced: true})
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
@@ -341,7 +376,8 @@ func addedIn(base, head *record.Run, c record.Cell) (out []*Comparison) {
 
 // repeatedFloor is the noise floor of a run in the row of a cell: how far what was measured
 // twice in it, by turns with itself or as a second copy, lies apart.
-func repeatedFloor(r *record.Run, c record.Cell, series, metric string) (floor float64, warnings []string) {
+func repeatedFloor(r *record.Run, c record.Cell, series, metric string) (floor float64,
+	warnings []string) {
 	group := groupOf(r, c)
 	reference := r.ReferenceOf(group)
 	floor, warnings = ownFloor(r, reference, series, metric)

@@ -45,8 +45,10 @@ func judged(t *testing.T, base, head *record.Run, gates ...string) *Result {
 
 func TestRunsFindARegression(t *testing.T) {
 	t.Parallel()
-	base := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}, recordtest.Impl{Name: "steady", NsPerOp: 100})
-	head := sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 110}, recordtest.Impl{Name: "steady", NsPerOp: 100})
+	base := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100},
+		recordtest.Impl{Name: "steady", NsPerOp: 100})
+	head := sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 110},
+		recordtest.Impl{Name: "steady", NsPerOp: 100})
 	r := judged(t, base, head)
 	if c := find(t, r, "get", "mine", metrics.NsPerOp); c.Verdict != stats.Worse {
 		t.Errorf("10 percent slower: %+v %+v", c, c.Ratio)
@@ -67,7 +69,9 @@ func TestRunsFindARegression(t *testing.T) {
 func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	t.Parallel()
 	base := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100})
-	head := recordtest.Run(recordtest.Spec{Forks: 12, Seed: 2, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 120}, {Name: "mine", NsPerOp: 120}}})
+	head := recordtest.Run(
+		recordtest.Spec{Forks: 12, Seed: 2,
+			Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 120}, {Name: "mine", NsPerOp: 120}}})
 	drifted := judged(t, base, head)
 	c := find(t, drifted, "get", "mine", metrics.NsPerOp)
 	if c.Verdict != stats.Inconclusive || c.Floor < 0.15 || len(c.Warnings) == 0 {
@@ -77,7 +81,8 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 		t.Errorf("the same code on a slower machine: %s: %+v", got, drifted.Gates)
 	}
 	// A gate on changes leaves the control out, and bounds it where it names nothing else.
-	for gate, want := range map[string]Outcome{"store/*/ns/op <= +5%": Undetermined, "store/*/reference/ns/op <= +5%": Regression, "store/*/ns/op <= 1ms": Pass} {
+	for gate, want := range map[string]Outcome{"store/*/ns/op <= +5%": Undetermined,
+		"store/*/reference/ns/op <= +5%": Regression, "store/*/ns/op <= 1ms": Pass} {
 		if r := judged(t, base, head, gate); r.Outcome() != want {
 			t.Errorf("%s on a slower machine: %s, want %s: %+v", gate, r.Outcome(), want, r.Gates)
 		}
@@ -87,7 +92,8 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	const unused = "sigs.k8s.io/controller-runtime"
 	base.Environment.Modules = map[string]string{"m": "v0.37.2", unused: "v0.25.1"}
 	head.Environment.Modules = map[string]string{"m": "v0.37.2", unused: "v0.25.2"}
-	if r := judged(t, base, head); len(r.Warnings) != 0 || find(t, r, "get", "mine", metrics.NsPerOp).Floor < 0.15 {
+	if r := judged(t, base, head); len(r.Warnings) != 0 ||
+		find(t, r, "get", "mine", metrics.NsPerOp).Floor < 0.15 {
 		t.Errorf("another %s: warnings %q", unused, r.Warnings)
 	}
 	base.Environment.Modules["m"] = "v0.37.1"
@@ -100,7 +106,9 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	}
 	// Nor is the reference a control if all of its processes in head crashed.
 	base.Environment.Modules["m"] = head.Environment.Modules["m"]
-	head.Forks = slices.DeleteFunc(head.Forks, func(f record.Fork) bool { return f.Cell.Impl == "reference" })
+	head.Forks = slices.DeleteFunc(head.Forks, func(f record.Fork) bool {
+		return f.Cell.Impl == "reference"
+	})
 	if r := judged(t, base, head); !strings.Contains(strings.Join(r.Warnings, "\n"), "no control") {
 		t.Errorf("the reference crashed: warnings %q", r.Warnings)
 	}
@@ -132,17 +140,22 @@ func TestWhatHeadLacksIsNoPass(t *testing.T) {
 	if r := judged(t, base, head); r.Outcome() != Pass || len(r.Left) != 0 {
 		t.Fatalf("as it was: %s, left %q", r.Outcome(), r.Left)
 	}
-	gates := [][]string{nil, {"store/*/get/mine/ns/op <= +5%"}, {"store/*/get/*/ns/op <= +5%"}, {"store/*/get/*/allocs/op <= +0%"}}
+	gates := [][]string{nil, {"store/*/get/mine/ns/op <= +5%"}, {"store/*/get/*/ns/op <= +5%"},
+		{"store/*/get/*/allocs/op <= +0%"}}
 	without := func(r *record.Run, from int) *record.Run {
 		out := *r
-		out.Forks = slices.DeleteFunc(slices.Clone(r.Forks), func(f record.Fork) bool { return f.Cell.Impl == "mine" && f.Index >= from })
+		out.Forks = slices.DeleteFunc(slices.Clone(r.Forks), func(f record.Fork) bool {
+			return f.Cell.Impl == "mine" && f.Index >= from
+		})
 		return &out
 	}
 	interrupted := without(head, 0)
 	interrupted.Complete = false
 	for _, gates := range gates {
 		r := judged(t, base, interrupted, gates...)
-		if r.Outcome() != Undetermined || !slices.ContainsFunc(r.Left, func(l string) bool { return strings.Contains(l, "get/mine/ns/op (only in ") }) {
+		if r.Outcome() != Undetermined || !slices.ContainsFunc(r.Left, func(l string) bool {
+			return strings.Contains(l, "get/mine/ns/op (only in ")
+		}) {
 			t.Errorf("interrupted, gates %q: %s, left %q", gates, r.Outcome(), r.Left)
 		}
 	}
@@ -150,7 +163,8 @@ func TestWhatHeadLacksIsNoPass(t *testing.T) {
 	for _, from := range []int{0, 8} {
 		for _, gates := range gates {
 			r := judged(t, base, without(head, from), gates...)
-			if r.Outcome() != Regression || r.Gates[0].Name != "store/store-ops/objects=10/mine" || !strings.HasPrefix(r.Gates[0].Detail, fmt.Sprintf("missing processes: %d,", 12-from)) {
+			if r.Outcome() != Regression || r.Gates[0].Name != "store/store-ops/objects=10/mine" ||
+				!strings.HasPrefix(r.Gates[0].Detail, fmt.Sprintf("missing processes: %d,", 12-from)) {
 				t.Errorf("%d processes are left, gates %q: %s, %+v", from, gates, r.Outcome(), r.Gates)
 			}
 		}
@@ -162,7 +176,8 @@ func TestWhatHeadLacksIsNoPass(t *testing.T) {
 	unchecked := *head
 	unchecked.Complete, unchecked.Forks = false, slices.Clone(head.Forks)
 	unchecked.Forks[0].Checks = []record.CheckResult{{Name: "final state", Detail: "a/b is missing"}}
-	if r := judged(t, base, &unchecked); r.Outcome() != Regression || r.Gates[0].Detail != "a/b is missing" {
+	if r := judged(t, base, &unchecked); r.Outcome() != Regression ||
+		r.Gates[0].Detail != "a/b is missing" {
 		t.Errorf("a check of a process failed: %s, %+v", r.Outcome(), r.Gates)
 	}
 }
@@ -171,9 +186,12 @@ func TestWhatHeadLacksIsNoPass(t *testing.T) {
 func TestAGateOnAValueBoundsWhatBaseLacks(t *testing.T) {
 	t.Parallel()
 	base := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100})
-	head := sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100}, recordtest.Impl{Name: "new", NsPerOp: 500})
+	head := sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100},
+		recordtest.Impl{Name: "new", NsPerOp: 500})
 	crashed := *base
-	crashed.Forks = slices.DeleteFunc(slices.Clone(base.Forks), func(f record.Fork) bool { return f.Cell.Impl == "mine" })
+	crashed.Forks = slices.DeleteFunc(slices.Clone(base.Forks), func(f record.Fork) bool {
+		return f.Cell.Impl == "mine"
+	})
 	for _, c := range []struct {
 		base *record.Run
 		gate string
@@ -188,7 +206,9 @@ func TestAGateOnAValueBoundsWhatBaseLacks(t *testing.T) {
 		{&crashed, "store/*/get/mine/ns/op <= 200ns", Pass, "get/mine/ns/op (only in "},
 	} {
 		r := judged(t, c.base, head, c.gate)
-		if r.Outcome() != c.want || !slices.ContainsFunc(r.Left, func(l string) bool { return strings.Contains(l, c.left) }) {
+		if r.Outcome() != c.want || !slices.ContainsFunc(r.Left, func(l string) bool {
+			return strings.Contains(l, c.left)
+		}) {
 			t.Errorf("%s: %s, want %s; %+v, left %q", c.gate, r.Outcome(), c.want, r.Gates, r.Left)
 		}
 	}
@@ -198,13 +218,16 @@ func TestAGateOnAValueBoundsWhatBaseLacks(t *testing.T) {
 // values does not leave out.
 func TestShortNamesMatchTheReference(t *testing.T) {
 	t.Parallel()
-	base, head := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}), sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 50})
-	for _, gate := range []string{"*/delay-p99 <= 800ns", "*/p99 <= 800ns"} { // delays are ten times ns/op
+	base, head := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}),
+		sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 50})
+	// delays are ten times ns/op
+	for _, gate := range []string{"*/delay-p99 <= 800ns", "*/p99 <= 800ns"} {
 		if r := judged(t, base, head, gate); r.Outcome() != Regression {
 			t.Errorf("%s: %s, %+v; want a regression of the reference", gate, r.Outcome(), r.Gates)
 		}
 	}
-	if r := judged(t, base, head, "store/*/reference/p99 <= +5%"); r.Outcome() != Pass || len(r.Gates) != 1 {
+	if r := judged(t, base, head, "store/*/reference/p99 <= +5%"); r.Outcome() != Pass ||
+		len(r.Gates) != 1 {
 		t.Errorf("the reference alone: %s, %+v", r.Outcome(), r.Gates)
 	}
 }
@@ -213,15 +236,21 @@ func TestShortNamesMatchTheReference(t *testing.T) {
 // whatever the gates ask for.
 func TestABrokenHeadIsARegression(t *testing.T) {
 	t.Parallel()
-	base, good := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}), sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100})
+	base, good := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}),
+		sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100})
 	const gate = "store/*/get/mine/ns/op <= +5%"
 	unchecked := *good
 	unchecked.Checks = []record.CheckResult{{Name: "mine: final state", Detail: "a/b is missing"}}
 	failed := *good
 	failed.Impls = slices.Clone(good.Impls)
-	failed.Impls[1].Verified, failed.Impls[1].Failures = record.VerifyFailed, []string{"STORE-7: a deleted object comes back"}
-	failed.Cells = slices.DeleteFunc(slices.Clone(good.Cells), func(c record.Cell) bool { return c.Impl == "mine" })
-	failed.Forks = slices.DeleteFunc(slices.Clone(good.Forks), func(f record.Fork) bool { return f.Cell.Impl == "mine" })
+	failed.Impls[1].Verified, failed.Impls[1].Failures = record.VerifyFailed,
+		[]string{"STORE-7: a deleted object comes back"}
+	failed.Cells = slices.DeleteFunc(slices.Clone(good.Cells), func(c record.Cell) bool {
+		return c.Impl == "mine"
+	})
+	failed.Forks = slices.DeleteFunc(slices.Clone(good.Forks), func(f record.Fork) bool {
+		return f.Cell.Impl == "mine"
+	})
 	for _, c := range []struct {
 		head         *record.Run
 		name, detail string
@@ -256,17 +285,22 @@ func TestRunsRefuse(t *testing.T) {
 		spoil func(*record.Run)
 		want  string
 	}{
-		{"another machine", func(r *record.Run) { r.Environment.CPU = "another" }, "machines differ: CPU"},
+		{"another machine", func(r *record.Run) {
+			r.Environment.CPU = "another"
+		}, "machines differ: CPU"},
 		{"another Go", func(r *record.Run) { r.Environment.GoVersion = "go1.25" }, "machines differ: Go"},
 		{"another schema", func(r *record.Run) { r.Schema = 0 }, "schemas differ"},
-		{"another workload", func(r *record.Run) { r.Workloads[0].YAML = "name: other\n" }, "workload store/store-ops/objects=10//p2 is another"},
+		{"another workload", func(r *record.Run) {
+			r.Workloads[0].YAML = "name: other\n"
+		}, "workload store/store-ops/objects=10//p2 is another"},
 		{"another rule", func(r *record.Run) { r.Settings.Rule.Threshold = 0.5 }, "rules differ"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			base, head := sampleRun(6, 1), sampleRun(6, 2)
 			c.spoil(head)
-			if _, err := Runs(base, head, false); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--force") {
+			if _, err := Runs(base, head, false); err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), "--force") {
 				t.Errorf("got %v, want %q and --force", err, c.want)
 			}
 			r, err := Runs(base, head, true)
@@ -282,11 +316,14 @@ func TestRunsRefuse(t *testing.T) {
 	for i := range other.Cells {
 		other.Cells[i].Workload = "queue-ops"
 	}
-	if _, err := Runs(sampleRun(6, 1), other, true); err == nil || !strings.Contains(err.Error(), "nothing to compare") {
+	if _, err := Runs(sampleRun(6, 1), other, true); err == nil ||
+		!strings.Contains(err.Error(), "nothing to compare") {
 		t.Errorf("nothing in common: %v", err)
 	}
-	r := judged(t, sampleRun(6, 1, recordtest.Impl{Name: "gone", NsPerOp: 1}), sampleRun(6, 1, recordtest.Impl{Name: "new", NsPerOp: 1}))
-	if len(r.Left) != 2 || !strings.Contains(r.Left[0], "gone") || !strings.Contains(r.Left[1], "new") {
+	r := judged(t, sampleRun(6, 1, recordtest.Impl{Name: "gone", NsPerOp: 1}),
+		sampleRun(6, 1, recordtest.Impl{Name: "new", NsPerOp: 1}))
+	if len(r.Left) != 2 || !strings.Contains(r.Left[0], "gone") ||
+		!strings.Contains(r.Left[1], "new") {
 		t.Errorf("left out: %q", r.Left)
 	}
 }
@@ -302,7 +339,8 @@ func TestManyComparisonsAreCorrectedFor(t *testing.T) {
 	const trials = 50
 	falsely := 0
 	for seed := range uint64(trials) {
-		spec := recordtest.Spec{Forks: 20, Seed: seed, Noise: 0.1, Impls: append([]recordtest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)}
+		spec := recordtest.Spec{Forks: 20, Seed: seed, Noise: 0.1,
+			Impls: append([]recordtest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)}
 		run := recordtest.Run(spec)
 		if anyDifference(run) {
 			falsely++
@@ -328,7 +366,8 @@ func TestManyComparisonsAreCorrectedFor(t *testing.T) {
 	// At most one is expected (both ways of looking, alpha 0.01 each). Five would come by
 	// chance once in 300 such tests, and the seeds are fixed.
 	if falsely > 4 {
-		t.Errorf("%d of %d runs in which nothing differs have a false verdict among %d", falsely, trials, 3*len(impls))
+		t.Errorf("%d of %d runs in which nothing differs have a false verdict among %d", falsely, trials,
+			3*len(impls))
 	}
 }
 

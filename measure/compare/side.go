@@ -15,7 +15,8 @@ type Side struct {
 }
 
 func sideOf(r *record.Run) Side {
-	return Side{Command: r.MadeBy(), Started: r.Started, Revision: r.Environment.Revision, Forks: r.Settings.Forks}
+	return Side{Command: r.MadeBy(), Started: r.Started, Revision: r.Environment.Revision,
+		Forks: r.Settings.Forks}
 }
 
 // referencesOf are the names of the reference implementations by component.

@@ -25,13 +25,15 @@ func Taints(r *record.Run) []string {
 		out = append(out, fmt.Sprintf("interrupted: %d forks were measured; %s", len(r.Forks), next))
 	}
 	if s := r.Settings.Shard; s != nil {
-		out = append(out, fmt.Sprintf("shard %s of a run: it has a part of the forks; benchrun merge joins the shards", s))
+		out = append(out, fmt.Sprintf(
+			"shard %s of a run: it has a part of the forks; benchrun merge joins the shards", s))
 	}
 	if r.Settings.SkipVerify {
 		out = append(out, "not verified (--skip-verify): a number may be that of a broken implementation")
 	}
 	if p := r.Settings.Plant; p != nil && p.Share > 0 {
-		out = append(out, fmt.Sprintf("planted: the store %s is %g%% slower than it is, on purpose (--plant)", p.Impl, 100*p.Share))
+		out = append(out, fmt.Sprintf(
+			"planted: the store %s is %g%% slower than it is, on purpose (--plant)", p.Impl, 100*p.Share))
 	}
 	for _, c := range r.Checks {
 		if !c.Passed {
@@ -57,7 +59,8 @@ func counted(forks [][]string) []string {
 		}
 	}
 	for i, w := range first {
-		first[i] = fmt.Sprintf("%s (%d of %d forks)", strings.TrimSuffix(w, "."), times[kind(w)], len(forks))
+		first[i] = fmt.Sprintf("%s (%d of %d forks)", strings.TrimSuffix(w, "."), times[kind(w)],
+			len(forks))
 	}
 	return first
 }

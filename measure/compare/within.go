@@ -101,7 +101,8 @@ func rows(r *record.Run, cells []record.Cell) []Row {
 	return out
 }
 
-func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string, key bool) Row {
+func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string,
+	key bool) Row {
 	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
 	control := controlOf(r, cells, reference, series)
 	var drifts []string
@@ -139,7 +140,8 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 // those of its second copy, the same code, measured in the blocks that the cell was in. Forks
 // that were added for the sake of others are left out: each verdict stands on forks whose
 // number was decided by its own looks.
-func baseOf(r *record.Run, cells []record.Cell, reference, c record.Cell, series, metric string) sample {
+func baseOf(r *record.Run, cells []record.Cell, reference, c record.Cell, series,
+	metric string) sample {
 	forks := r.Measured(reference)
 	for _, again := range cells {
 		if c.Role == "" && again.Role == record.AARole && again.Impl == reference.Impl {
@@ -147,11 +149,14 @@ func baseOf(r *record.Run, cells []record.Cell, reference, c record.Cell, series
 		}
 	}
 	blocks := r.ForksOf(c)
-	return sampleFrom(slices.DeleteFunc(forks, func(f record.Fork) bool { return f.Index >= blocks }), series, metric)
+	return sampleFrom(slices.DeleteFunc(forks, func(f record.Fork) bool {
+		return f.Index >= blocks
+	}), series, metric)
 }
 
 // ownFloor is the noise floor of a reference that took turns with itself, -1 if it did not.
-func ownFloor(r *record.Run, reference record.Cell, series, metric string) (floor float64, warnings []string) {
+func ownFloor(r *record.Run, reference record.Cell, series, metric string) (floor float64,
+	warnings []string) {
 	aa, err := pairedRatio(r, reference, series, metric)
 	if err != nil {
 		return -1, nil
@@ -161,11 +166,13 @@ func ownFloor(r *record.Run, reference record.Cell, series, metric string) (floo
 
 // aaFloor is the noise floor of the reference and the cell that measures it again: of their
 // turns, or of their samples where they took none.
-func aaFloor(r *record.Run, reference, again record.Cell, series, metric string) (floor float64, warnings []string) {
+func aaFloor(r *record.Run, reference, again record.Cell, series, metric string) (floor float64,
+	warnings []string) {
 	if aa, err := pairedRatio(r, again, series, metric); err == nil {
 		return floorOfRatio(r.Settings.Rule, aa)
 	}
-	return floorOf(r.Settings.Rule, sampleOf(r, reference, series, metric), sampleOf(r, again, series, metric))
+	return floorOf(r.Settings.Rule, sampleOf(r, reference, series, metric),
+		sampleOf(r, again, series, metric))
 }
 
 // floorOf is the noise floor of two samples of the same code, -1 without samples.
@@ -184,7 +191,8 @@ func floorOf(rule stats.Rule, base, again sample) (floor float64, warnings []str
 func floorOfRatio(rule stats.Rule, aa stats.Ratio) (floor float64, warnings []string) {
 	rule.Alpha = min(rule.Alpha, max(rule.Alpha/10, aa.LeastP()))
 	if v := rule.Judge(metrics.LowerIsBetter, aa, 0); v == stats.Better || v == stats.Worse {
-		warnings = append(warnings, "the same code measured twice differs beyond chance: the machine drifts")
+		warnings = append(
+			warnings, "the same code measured twice differs beyond chance: the machine drifts")
 	}
 	return stats.FloorOf(aa), warnings
 }

@@ -12,7 +12,9 @@ import (
 )
 
 func sampleRun(forks int, seed uint64, impls ...recordtest.Impl) *record.Run {
-	return recordtest.Run(recordtest.Spec{Forks: forks, Seed: seed, Impls: append([]recordtest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)})
+	return recordtest.Run(
+		recordtest.Spec{Forks: forks, Seed: seed,
+			Impls: append([]recordtest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)})
 }
 
 func rowOf(t *testing.T, r *record.Run, series, metric string) Row {
@@ -49,7 +51,8 @@ func TestWithinComparesWithTheReference(t *testing.T) {
 				t.Errorf("the reference: %+v (does the profiled fork count?)", v)
 			}
 		case "slow":
-			if a := v.Against; a.Verdict != stats.Worse || a.Ratio.Estimate < 1.4 || a.Ratio.Estimate > 1.6 || a.Detectable <= 0.03 || a.Detectable > 0.2 {
+			if a := v.Against; a.Verdict != stats.Worse || a.Ratio.Estimate < 1.4 ||
+				a.Ratio.Estimate > 1.6 || a.Detectable <= 0.03 || a.Detectable > 0.2 {
 				t.Errorf("slow: %+v", a)
 			}
 		case "reference@aa":
@@ -83,7 +86,8 @@ func TestWarningsTravelWithNumbers(t *testing.T) {
 		}
 		return nil
 	}
-	if got := warnings("get", metrics.NsPerOp, "other"); !slices.Equal(got, []string{"no steady state after warm-up (2 of 6 forks)"}) {
+	if got := warnings("get", metrics.NsPerOp, "other"); !slices.Equal(got,
+		[]string{"no steady state after warm-up (2 of 6 forks)"}) {
 		t.Errorf("get: %q", got)
 	}
 	if got := warnings("writer:update", metrics.AchievedPct, "other"); len(got) != 0 {
@@ -91,7 +95,8 @@ func TestWarningsTravelWithNumbers(t *testing.T) {
 	}
 	for _, series := range []string{"get", ""} {
 		metric := map[string]string{"get": metrics.NsPerOp, "": metrics.HeapPerObject}[series]
-		if got := warnings(series, metric, "reference"); !slices.Equal(got, []string{"others used 12% of the CPU time (1 of 6 forks)"}) {
+		if got := warnings(series, metric, "reference"); !slices.Equal(got,
+			[]string{"others used 12% of the CPU time (1 of 6 forks)"}) {
 			t.Errorf("%q: %q", series, got)
 		}
 	}
@@ -111,10 +116,12 @@ func TestDriftIsWarnedOf(t *testing.T) {
 		}
 	}
 	row := rowOf(t, r, "get", metrics.NsPerOp)
-	if a := row.Values[1].Against; len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "drifts") || row.Floor < 0.25 {
+	if a := row.Values[1].Against; len(a.Warnings) != 1 ||
+		!strings.Contains(a.Warnings[0], "drifts") || row.Floor < 0.25 {
 		t.Errorf("floor %g, warnings %q", row.Floor, a.Warnings)
 	}
-	if a := rowOf(t, r, "writer:update", metrics.Percentile(metrics.Delay, 99)).Values[1].Against; len(a.Warnings) != 0 {
+	if a := rowOf(t, r, "writer:update",
+		metrics.Percentile(metrics.Delay, 99)).Values[1].Against; len(a.Warnings) != 0 {
 		t.Errorf("another row: %q", a.Warnings)
 	}
 }
@@ -162,7 +169,8 @@ func TestDriftIsWarnedOfAtSixForks(t *testing.T) {
 		{[]float64{104.5, 121, 122, 123, 124, 125}, 0},
 		{[]float64{100.5, 101.5, 102.5, 103.5, 104.5, 105.5}, 0},
 	} {
-		if _, warnings := floorOf(stats.DefaultRule, sample{values: base}, sample{values: c.again}); len(warnings) != c.want {
+		if _, warnings := floorOf(stats.DefaultRule, sample{values: base},
+			sample{values: c.again}); len(warnings) != c.want {
 			t.Errorf("%v after %v: warnings %q, want %d", c.again, base, warnings, c.want)
 		}
 	}
@@ -172,14 +180,18 @@ func TestDriftIsWarnedOfAtSixForks(t *testing.T) {
 // the sake of another implementation change nothing of it, and it pays for no further look.
 func TestForksForOthersChangeNothing(t *testing.T) {
 	t.Parallel()
-	r := sampleRun(12, 1, recordtest.Impl{Name: "settled", NsPerOp: 150}, recordtest.Impl{Name: "open", NsPerOp: 98})
+	r := sampleRun(12, 1, recordtest.Impl{Name: "settled", NsPerOp: 150},
+		recordtest.Impl{Name: "open", NsPerOp: 98})
 	r.Settings.Forks, r.Settings.Budget = 6, 1
-	r.Looks = []record.Look{{Workload: r.Cells[0].WorkloadKey(), Forks: 12, Impls: []string{"open", "reference"}}}
+	r.Looks = []record.Look{
+		{Workload: r.Cells[0].WorkloadKey(), Forks: 12, Impls: []string{"open", "reference"}}}
 	grew := func(f record.Fork) bool { return f.Index < r.ForksOf(f.Cell) }
 	r.Forks = slices.DeleteFunc(r.Forks, func(f record.Fork) bool { return !grew(f) })
 	before := *r
 	before.Looks = nil
-	before.Forks = slices.DeleteFunc(slices.Clone(r.Forks), func(f record.Fork) bool { return f.Index >= 6 })
+	before.Forks = slices.DeleteFunc(slices.Clone(r.Forks), func(f record.Fork) bool {
+		return f.Index >= 6
+	})
 	const p99 = "delay-p99-ns"
 	of := func(r *record.Run, impl string) *Comparison {
 		for _, v := range rowOf(t, r, "writer:update", p99).Values {
@@ -193,10 +205,12 @@ func TestForksForOthersChangeNothing(t *testing.T) {
 	then, now := of(&before, "settled"), of(r, "settled")
 	then.Ratio.Q, now.Ratio.Q = 0, 0 // a family's, in which the others count too
 	if *then.Ratio != *now.Ratio || now.Base.N != 12 || now.look != 1 {
-		t.Errorf("settled: %+v at look %d, of %d forks of the reference; was %+v, of 12 (its second copy is the same code)", *now.Ratio, now.look, now.Base.N, *then.Ratio)
+		t.Errorf("settled: %+v at look %d, of %d forks of the reference; was %+v, of 12 (its second "+
+			"copy is the same code)", *now.Ratio, now.look, now.Base.N, *then.Ratio)
 	}
 	if open := of(r, "open"); open.Base.N != 24 || open.Head.N != 12 || open.look != 2 {
-		t.Errorf("open: %d and %d forks at look %d, want 24 (12 of the second copy), 12 and 2", open.Base.N, open.Head.N, open.look)
+		t.Errorf("open: %d and %d forks at look %d, want 24 (12 of the second copy), 12 and 2",
+			open.Base.N, open.Head.N, open.look)
 	}
 	if again := of(r, "reference@aa"); again.Base.N != 12 {
 		t.Errorf("the second copy is compared with %d forks, want the 12 of the first", again.Base.N)

@@ -146,9 +146,12 @@ const tailsAlike = 0.25
 
 // distributions are the rows of which each stands for the metrics of a distribution.
 var distributions = []Metric{
-	{Name: Delay, Judged: true, Concern: ConcernDelay, Help: "delay from the due time of an operation until it was done, less the generator's lateness"},
-	{Name: Stale, Judged: true, Concern: ConcernStaleness, Help: "staleness: from when an event was due, or an item ready, until its consumer had it"},
-	{Name: Service, Judged: true, Concern: ConcernDelay, Unless: judgedAbove(Delay, 0), Help: "time of an operation from its beginning to its end"},
+	{Name: Delay, Judged: true, Concern: ConcernDelay,
+		Help: "delay from the due time of an operation until it was done, less the generator's lateness"},
+	{Name: Stale, Judged: true, Concern: ConcernStaleness,
+		Help: "staleness: from when an event was due, or an item ready, until its consumer had it"},
+	{Name: Service, Judged: true, Concern: ConcernDelay, Unless: judgedAbove(Delay, 0),
+		Help: "time of an operation from its beginning to its end"},
 	{Name: Late, Help: "lateness of the load generator, which is not the component's"},
 }
 
@@ -159,28 +162,44 @@ var sliced = []string{Delay, Stale}
 // all is the table, in the order of reports.
 var all = slices.Concat(
 	[]Metric{
-		{Name: NsPerOp, Unit: Nanoseconds, Judged: true, Concern: ConcernTime, Steadier: []string{Instructions, UsualNsPerOp, CPUNsPerOp}, Help: "time per operation"},
-		{Name: UsualNsPerOp, Unit: Nanoseconds, Help: "time per operation in the median turn of 100 us: what happens in few turns does not count, neither a disturbance nor the implementation's own rare work"},
-		{Name: CPUNsPerOp, Unit: Nanoseconds, Help: "CPU time per operation, of all threads in user and kernel mode; a machine that is busy with other programs changes it less than ns/op"},
+		{Name: NsPerOp, Unit: Nanoseconds, Judged: true, Concern: ConcernTime,
+			Steadier: []string{Instructions, UsualNsPerOp, CPUNsPerOp}, Help: "time per operation"},
+		{Name: UsualNsPerOp, Unit: Nanoseconds,
+			Help: "time per operation in the median turn of 100 us: what happens in few turns does not " +
+				"count, neither a disturbance nor the implementation's own rare work"},
+		{Name: CPUNsPerOp, Unit: Nanoseconds,
+			Help: "CPU time per operation, of all threads in user and kernel mode; a machine that is " +
+				"busy with other programs changes it less than ns/op"},
 		{Name: Instructions, Help: "instructions per operation in user mode, by the processor's counters"},
 		{Name: Branches, Help: "branches per operation in user mode, by the processor's counters"},
-		{Name: CacheMisses, Help: "misses of the last cache per operation in user mode, by the processor's counters"},
+		{Name: CacheMisses, Help: "misses of the last cache per operation in user mode, by the " +
+			"processor's counters"},
 		{Name: BytesPerOp, Unit: Bytes, Help: "heap bytes allocated per operation"},
 		{Name: AllocsPerOp, Help: "heap objects allocated per operation"},
-		{Name: GCNsPerOp, Unit: Nanoseconds, Help: "CPU time of garbage collection per operation, at GOGC=100; of operations measured alone, ns/op has none of it"},
-		{Name: PeakHeap, Unit: Bytes, Judged: true, Concern: ConcernMemory, Help: "peak heap while a cache fills, beyond the heap before"},
-		{Name: Synced, Unit: Nanoseconds, Help: "time of an initial sync until HasSynced; ns/op lasts until the handler has the last object"},
+		{Name: GCNsPerOp, Unit: Nanoseconds,
+			Help: "CPU time of garbage collection per operation, at GOGC=100; of operations measured " +
+				"alone, ns/op has none of it"},
+		{Name: PeakHeap, Unit: Bytes, Judged: true, Concern: ConcernMemory,
+			Help: "peak heap while a cache fills, beyond the heap before"},
+		{Name: Synced, Unit: Nanoseconds,
+			Help: "time of an initial sync until HasSynced; ns/op lasts until the handler has the last " +
+				"object"},
 		{Name: Offered, Unit: PerSecond, Better: Neither, Help: "operations that were due per second"},
-		{Name: Achieved, Unit: PerSecond, Better: HigherIsBetter, Judged: true, Concern: ConcernDone, Unless: []string{AchievedPct}, Help: "operations done per second"},
-		{Name: AchievedPct, Unit: Percent, Better: HigherIsBetter, Judged: true, Concern: ConcernDone, Help: "done of what was offered"},
-		{Name: Unfinished, Help: "operations that were due and not done by the end; the delays contain their wait until then"},
-		{Name: Unseen, Help: "events that no consumer had by the end; the staleness contains their wait until then"},
+		{Name: Achieved, Unit: PerSecond, Better: HigherIsBetter, Judged: true, Concern: ConcernDone,
+			Unless: []string{AchievedPct}, Help: "operations done per second"},
+		{Name: AchievedPct, Unit: Percent, Better: HigherIsBetter, Judged: true, Concern: ConcernDone,
+			Help: "done of what was offered"},
+		{Name: Unfinished, Help: "operations that were due and not done by the end; the delays " +
+			"contain their wait until then"},
+		{Name: Unseen, Help: "events that no consumer had by the end; the staleness contains their " +
+			"wait until then"},
 		{Name: Merged, Help: "events of a trace whose object was seen in a newer state only"},
 		{Name: Early, Help: "items that came out before they were ready, which is a defect"},
 	},
 	percentilesOf(distributions),
 	[]Metric{
-		{Name: HeapPerObject, Unit: Bytes, Judged: true, Concern: ConcernMemory, Help: "heap kept beyond the objects themselves, after a forced collection"},
+		{Name: HeapPerObject, Unit: Bytes, Judged: true, Concern: ConcernMemory,
+			Help: "heap kept beyond the objects themselves, after a forced collection"},
 		{Name: LockWait, Unit: Nanoseconds, Help: "wait for locks, summed over goroutines"},
 		{Name: GCShare, Unit: Percent, Help: "share of the CPU time that garbage collection took"},
 		{Name: GCPauseMax, Unit: Nanoseconds, Help: "longest pause for garbage collection"},
@@ -190,10 +209,14 @@ var all = slices.Concat(
 		{Name: ForcedSwitch, Help: "context switches that the kernel forced"},
 		{Name: VoluntarySwitch, Help: "context switches of threads that waited"},
 		{Name: Goroutines, Better: Neither, Help: "goroutines at the end of the measured time"},
-		{Name: HarnessNs, Unit: Nanoseconds, Better: Neither, Help: "time of an empty operation: the harness's share of each ns/op"},
-		{Name: MachineLoad, Better: Neither, Help: "load average at the start of the process, its predecessors included"},
-		{Name: OthersCPU, Unit: Percent, Better: Neither, Help: "CPU time of other processes meanwhile, of all cores' time"},
-		{Name: StealPct, Unit: Percent, Better: Neither, Help: "CPU time that the hypervisor gave to others meanwhile, of all cores' time"},
+		{Name: HarnessNs, Unit: Nanoseconds, Better: Neither,
+			Help: "time of an empty operation: the harness's share of each ns/op"},
+		{Name: MachineLoad, Better: Neither,
+			Help: "load average at the start of the process, its predecessors included"},
+		{Name: OthersCPU, Unit: Percent, Better: Neither,
+			Help: "CPU time of other processes meanwhile, of all cores' time"},
+		{Name: StealPct, Unit: Percent, Better: Neither,
+			Help: "CPU time that the hypervisor gave to others meanwhile, of all cores' time"},
 		{Name: TimedOneIn, Better: Neither, Help: "operations per timed operation"},
 	},
 )
@@ -212,7 +235,8 @@ func percentilesOf(of []Metric) (out []Metric) {
 	for _, d := range of {
 		for _, p := range Percentiles {
 			m := Metric{
-				Name: Percentile(d.Name, p), Unit: Nanoseconds, SameWithin: tailsAlike, Help: d.Help + ", p" + percent(p),
+				Name: Percentile(d.Name, p), Unit: Nanoseconds, SameWithin: tailsAlike,
+				Help:         d.Help + ", p" + percent(p),
 				distribution: d.Name, percentile: p,
 			}
 			if d.Judged && p <= JudgedPercentile {
@@ -221,14 +245,16 @@ func percentilesOf(of []Metric) (out []Metric) {
 			if p == JudgedPercentile && slices.Contains(sliced, d.Name) {
 				usual := m
 				usual.Name, usual.Unless = Usual(d.Name), d.Unless
-				usual.Help += " in the median slice of a short run: what happens in few slices does not count, neither a disturbance nor the implementation's own rare work"
+				usual.Help += " in the median slice of a short run: what happens in few slices does not " +
+					"count, neither a disturbance nor the implementation's own rare work"
 				out = append(out, usual)
 			}
 			out = append(out, m)
 		}
 		out = append(out,
 			Metric{Name: Max(d.Name), Unit: Nanoseconds, Help: d.Help + ", the longest"},
-			Metric{Name: Number(d.Name), Better: Neither, Help: "values behind the percentiles of " + d.Name})
+			Metric{Name: Number(d.Name), Better: Neither,
+				Help: "values behind the percentiles of " + d.Name})
 	}
 	return out
 }
@@ -331,7 +357,9 @@ func unknown(name string) Metric {
 }
 
 func endsIn(name string, endings ...string) bool {
-	return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(name, ending) })
+	return slices.ContainsFunc(endings, func(ending string) bool {
+		return strings.HasSuffix(name, ending)
+	})
 }
 
 // JudgedIn reports whether a metric of a series gets a verdict and stands in short tables. forks
@@ -340,7 +368,9 @@ func endsIn(name string, endings ...string) bool {
 // median has too few. A fork that does not say how many values it has has enough.
 func JudgedIn(name string, forks []map[string]float64) bool {
 	m := Of(name)
-	return m.Judged && m.standsIn(forks) && !slices.ContainsFunc(m.Unless, func(better string) bool { return Of(better).standsIn(forks) })
+	return m.Judged && m.standsIn(forks) && !slices.ContainsFunc(m.Unless, func(better string) bool {
+		return Of(better).standsIn(forks)
+	})
 }
 
 // standsIn reports whether any fork has the metric; of a percentile, whether all have it that

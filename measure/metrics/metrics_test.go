@@ -30,7 +30,8 @@ func TestTable(t *testing.T) {
 		}
 		for _, other := range m.Steadier {
 			if o, ok := rows[other]; !ok || all[o].Better != m.Better {
-				t.Errorf("%s is to be replaced by %s, which is not in the table or better the other way", m.Name, other)
+				t.Errorf("%s is to be replaced by %s, which is not in the table or better the other way",
+					m.Name, other)
 			}
 		}
 		if slices.Contains([]string{BytesPerOp, HeapPerObject}, m.Name) {
@@ -46,15 +47,23 @@ func TestTable(t *testing.T) {
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]Metric{
-		"MB/s": {Name: "MB/s", Unit: PerSecond, Better: HigherIsBetter}, "x-ns": {Name: "x-ns", Unit: Nanoseconds},
-		"x-B": {Name: "x-B", Unit: Bytes}, "x-%": {Name: "x-%", Unit: Percent, Better: Neither}, "hit-ratio": {Name: "hit-ratio", Better: Neither},
-		"ops/sec": {Name: "ops/sec", Unit: PerSecond, Better: HigherIsBetter}, "rps": {Name: "rps", Unit: PerSecond, Better: HigherIsBetter}, "peak-QPS": {Name: "peak-QPS", Unit: PerSecond, Better: HigherIsBetter},
-		"ns/get": {Name: "ns/get", Unit: Nanoseconds}, "B/object": {Name: "B/object", Unit: Bytes}, "allocs/get": {Name: "allocs/get"},
-		"writer-achieved-%": {Name: "writer-achieved-%", Unit: Percent, Better: HigherIsBetter}, "listers-ops/s": {Name: "listers-ops/s", Unit: PerSecond, Better: HigherIsBetter},
-		"writer-delay-usual-p99-ns": {Name: "writer-delay-usual-p99-ns", Unit: Nanoseconds, SameWithin: tailsAlike}, "x10-ns/op": {Name: "x10-ns/op", Unit: Nanoseconds},
+		"MB/s": {Name: "MB/s", Unit: PerSecond, Better: HigherIsBetter},
+		"x-ns": {Name: "x-ns", Unit: Nanoseconds},
+		"x-B":  {Name: "x-B", Unit: Bytes}, "x-%": {Name: "x-%", Unit: Percent, Better: Neither},
+		"hit-ratio": {Name: "hit-ratio", Better: Neither},
+		"ops/sec":   {Name: "ops/sec", Unit: PerSecond, Better: HigherIsBetter},
+		"rps":       {Name: "rps", Unit: PerSecond, Better: HigherIsBetter},
+		"peak-QPS":  {Name: "peak-QPS", Unit: PerSecond, Better: HigherIsBetter},
+		"ns/get":    {Name: "ns/get", Unit: Nanoseconds}, "B/object": {Name: "B/object", Unit: Bytes},
+		"allocs/get":        {Name: "allocs/get"},
+		"writer-achieved-%": {Name: "writer-achieved-%", Unit: Percent, Better: HigherIsBetter},
+		"listers-ops/s":     {Name: "listers-ops/s", Unit: PerSecond, Better: HigherIsBetter},
+		"writer-delay-usual-p99-ns": {Name: "writer-delay-usual-p99-ns", Unit: Nanoseconds,
+			SameWithin: tailsAlike}, "x10-ns/op": {Name: "x10-ns/op", Unit: Nanoseconds},
 	} {
 		got := Of(name)
-		if got.Name != want.Name || got.Unit != want.Unit || got.Better != want.Better || got.SameWithin != want.SameWithin || got.Judged || got.Help != "" {
+		if got.Name != want.Name || got.Unit != want.Unit || got.Better != want.Better ||
+			got.SameWithin != want.SameWithin || got.Judged || got.Help != "" {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
@@ -62,7 +71,8 @@ func TestUnknownNames(t *testing.T) {
 
 func TestKnown(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{NsPerOp: true, Offered: true, "writer-offered/s": true, "MB/s": true, "x-ns": true, "hit-ratio": false, "x-%": false} {
+	for name, want := range map[string]bool{NsPerOp: true, Offered: true, "writer-offered/s": true,
+		"MB/s": true, "x-ns": true, "hit-ratio": false, "x-%": false} {
 		if got := Known(name); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
@@ -92,20 +102,35 @@ func TestJudgedPercentileHasValues(t *testing.T) {
 		forks []map[string]float64
 		want  []string
 	}{
-		"two and three values":             {[]map[string]float64{of(Service, 2, false), of(Service, 3, false)}, nil},
-		"none in one fork":                 {[]map[string]float64{of(Service, 1_000, false), {Number(Service): 0}}, nil},
-		"enough for the median":            {[]map[string]float64{of(Service, 10, false), of(Service, 49, false)}, []string{"service-p50-ns"}},
-		"enough for the p90 in the slower": {[]map[string]float64{of(Service, 50, false), of(Service, 10_000, false)}, []string{"service-p90-ns"}},
-		"enough for the p99":               {[]map[string]float64{of(Service, 500, false)}, []string{"service-p99-ns"}},
-		"enough for the p99.99":            {[]map[string]float64{of(Service, 1e6, false)}, []string{"service-p99-ns"}},
-		"one less":                         {[]map[string]float64{of(Service, 499, false)}, []string{"service-p90-ns"}},
-		"a usual p99":                      {[]map[string]float64{of(Delay, 500, true), of(Delay, 500, true)}, []string{"delay-usual-p99-ns"}},
-		"a usual p99 of few values":        {[]map[string]float64{of(Delay, 499, true)}, []string{"delay-p90-ns"}},
-		"a usual p99 in one fork":          {[]map[string]float64{of(Delay, 500, true), of(Delay, 500, false)}, []string{"delay-p99-ns"}},
-		"a number that is not known":       {[]map[string]float64{unknown}, []string{"delay-p99-ns"}},
-		"service beside a delay":           {[]map[string]float64{both}, []string{"delay-p50-ns"}},
-		"of the generator":                 {[]map[string]float64{of(Late, 1_000, false)}, nil},
-		"no percentile":                    {[]map[string]float64{{NsPerOp: 1, Achieved: 1, AchievedPct: 1}, {NsPerOp: 1}}, []string{NsPerOp, AchievedPct}},
+		"two and three values": {
+			[]map[string]float64{of(Service, 2, false), of(Service, 3, false)}, nil},
+		"none in one fork": {
+			[]map[string]float64{of(Service, 1_000, false), {Number(Service): 0}}, nil},
+		"enough for the median": {
+			[]map[string]float64{of(Service, 10, false), of(Service, 49, false)},
+			[]string{"service-p50-ns"}},
+		"enough for the p90 in the slower": {
+			[]map[string]float64{of(Service, 50, false), of(Service, 10_000, false)},
+			[]string{"service-p90-ns"}},
+		"enough for the p99": {[]map[string]float64{of(Service, 500, false)},
+			[]string{"service-p99-ns"}},
+		"enough for the p99.99": {[]map[string]float64{of(Service, 1e6, false)},
+			[]string{"service-p99-ns"}},
+		"one less": {[]map[string]float64{of(Service, 499, false)},
+			[]string{"service-p90-ns"}},
+		"a usual p99": {
+			[]map[string]float64{of(Delay, 500, true), of(Delay, 500, true)},
+			[]string{"delay-usual-p99-ns"}},
+		"a usual p99 of few values": {[]map[string]float64{of(Delay, 499, true)},
+			[]string{"delay-p90-ns"}},
+		"a usual p99 in one fork": {
+			[]map[string]float64{of(Delay, 500, true), of(Delay, 500, false)}, []string{"delay-p99-ns"}},
+		"a number that is not known": {[]map[string]float64{unknown}, []string{"delay-p99-ns"}},
+		"service beside a delay":     {[]map[string]float64{both}, []string{"delay-p50-ns"}},
+		"of the generator":           {[]map[string]float64{of(Late, 1_000, false)}, nil},
+		"no percentile": {
+			[]map[string]float64{{NsPerOp: 1, Achieved: 1, AchievedPct: 1}, {NsPerOp: 1}},
+			[]string{NsPerOp, AchievedPct}},
 	} {
 		var got []string
 		for _, m := range All() {

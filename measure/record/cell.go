@@ -41,7 +41,9 @@ func (c Cell) Label() string {
 
 // ID identifies the cell within a run, for file names and joins.
 func (c Cell) ID() string {
-	return strings.Join(append([]string{string(c.Component), c.Workload}, append(segments(c.Params), c.Label(), fmt.Sprintf("p%d", c.Procs))...), "/")
+	return strings.Join(
+		append([]string{string(c.Component), c.Workload},
+			append(segments(c.Params), c.Label(), fmt.Sprintf("p%d", c.Procs))...), "/")
 }
 
 // FileName is the ID with the characters replaced that do not suit one file or folder name.
@@ -96,5 +98,6 @@ func WhichGaveUp(warning string) string {
 
 // SameExceptImpl reports whether two cells differ in implementation and role only.
 func (c Cell) SameExceptImpl(d Cell) bool {
-	return c.Component == d.Component && c.Workload == d.Workload && c.Procs == d.Procs && slices.Equal(c.Params, d.Params)
+	return c.Component == d.Component && c.Workload == d.Workload && c.Procs == d.Procs &&
+		slices.Equal(c.Params, d.Params)
 }

@@ -22,13 +22,15 @@ var retired = map[string]int{"rounds": 1} // of a series, in place of its passes
 // decode reads the JSON text b of the file at path, which belongs to a run of that schema,
 // into v. It refuses a field that is unknown in the schema, or occurs twice.
 func decode(path string, b []byte, v any, schema int) error {
-	strict, err := kjson.UnmarshalStrict(b, v, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
+	strict, err := kjson.UnmarshalStrict(b, v, kjson.DisallowUnknownFields,
+		kjson.DisallowDuplicateFields)
 	if err != nil {
 		return jsonError(path, b, err)
 	}
 	for _, problem := range strict {
 		var field kjson.FieldError
-		if errors.As(problem, &field) && retired[field.FieldPath()[strings.LastIndex(field.FieldPath(), ".")+1:]] == schema {
+		if errors.As(problem, &field) &&
+			retired[field.FieldPath()[strings.LastIndex(field.FieldPath(), ".")+1:]] == schema {
 			continue
 		}
 		return fmt.Errorf("%s: %w: a newer benchrun wrote it, or it was edited", path, problem)
@@ -48,7 +50,8 @@ func decode(path string, b []byte, v any, schema int) error {
 }
 
 // mayBeNull are the lists and maps that are written as null when empty.
-var mayBeNull = []string{"command", "workloads", "implementations", "cells", "forks", "series", "process", "values", "parts", "machines"}
+var mayBeNull = []string{"command", "workloads", "implementations", "cells", "forks", "series",
+	"process", "values", "parts", "machines"}
 
 // jsonError says what is wrong with the JSON text b of the file at path.
 func jsonError(path string, b []byte, err error) error {
@@ -100,7 +103,8 @@ func (p jsonPath) key() string {
 }
 
 // inMap are the objects whose keys are data; the path quotes such keys.
-var inMap = []string{"values", "process", "histograms", "modules", "buildFlags", "reference", "ratios"}
+var inMap = []string{"values", "process", "histograms", "modules", "buildFlags", "reference",
+	"ratios"}
 
 func (p jsonPath) String() string {
 	var out []byte

@@ -50,7 +50,8 @@ func ReplaceFile(path string, perm fs.FileMode, write func(io.Writer) error) err
 func temporaryFile(path string, perm fs.FileMode) (*os.File, error) {
 	prefix := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
 	for {
-		f, err := os.OpenFile(prefix+strconv.FormatUint(rand.Uint64(), 10), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		f, err := os.OpenFile(prefix+strconv.FormatUint(rand.Uint64(), 10),
+			os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}

@@ -76,9 +76,12 @@ func Join(shards []ShardDir) (*Run, error) {
 		if len(r.Cells) > len(out.Cells) {
 			out.Cells = r.Cells
 		}
-		out.Shards = append(out.Shards, ShardRun{r.Settings.Shard.Index, r.Machines(), r.Started, r.Finished, r.Environment})
+		out.Shards = append(out.Shards,
+			ShardRun{r.Settings.Shard.Index, r.Machines(), r.Started, r.Finished, r.Environment})
 	}
-	out.Cells = slices.DeleteFunc(slices.Clone(out.Cells), func(c Cell) bool { return failed[implOf(c)] })
+	out.Cells = slices.DeleteFunc(slices.Clone(out.Cells), func(c Cell) bool {
+		return failed[implOf(c)]
+	})
 	out.Forks = inOrder(&out, shards)
 	out.Warnings = joinWarnings(shards)
 	out.Environment = joinEnvironments(shards, &out)
@@ -94,7 +97,9 @@ func areShards(shards []ShardDir) error {
 		case len(s.Run.Shards) > 0:
 			problems = append(problems, fmt.Errorf("%s was joined from shards already", s.Dir))
 		default:
-			problems = append(problems, fmt.Errorf("%s is a whole run, not a shard, which benchrun run --shard 1/%d measures", s.Dir, max(2, len(shards))))
+			problems = append(problems,
+				fmt.Errorf("%s is a whole run, not a shard, which benchrun run --shard 1/%d measures", s.Dir,
+					max(2, len(shards))))
 		}
 	}
 	return errors.Join(problems...)
@@ -120,7 +125,9 @@ func incomplete(shards []ShardDir) (problems []error) {
 	for _, s := range shards {
 		there[s.Run.Settings.Shard.Index] = true
 		if !s.Run.Complete {
-			problems = append(problems, fmt.Errorf("%s: shard %s is not finished, it has %d of %d forks; go on with: %s", s.Dir, s.Run.Settings.Shard, len(s.Run.Forks), len(s.Run.Schedule()), ResumeCommand(s.Dir)))
+			problems = append(problems,
+				fmt.Errorf("%s: shard %s is not finished, it has %d of %d forks; go on with: %s", s.Dir,
+					s.Run.Settings.Shard, len(s.Run.Forks), len(s.Run.Schedule()), ResumeCommand(s.Dir)))
 		}
 	}
 	total := shards[0].Run.Settings.Shard.Of
@@ -135,7 +142,10 @@ func incomplete(shards []ShardDir) (problems []error) {
 		if more := len(missing) - mostNamed; more > 0 {
 			missing = append(missing[:mostNamed], fmt.Sprintf("and %d more", more))
 		}
-		problems = append(problems, fmt.Errorf("%d of %d shards are missing: %s; measure each with the command of the others and --shard %s/%d", gone, total, strings.Join(missing, ", "), first, total))
+		problems = append(
+			problems, fmt.Errorf(
+				"%d of %d shards are missing: %s; measure each with the command of the others and --shard "+
+					"%s/%d", gone, total, strings.Join(missing, ", "), first, total))
 	}
 	return problems
 }
@@ -147,7 +157,8 @@ const mostNamed = 20
 // of benchrun may divide a run differently.
 func dividedAlike(shards []ShardDir) error {
 	first := shards[0].Run
-	for _, p := range Schedule(first.Cells, first.ForksOf, first.Settings.Profile, first.Settings.Seed) {
+	for _, p := range Schedule(first.Cells, first.ForksOf, first.Settings.Profile,
+		first.Settings.Seed) {
 		var in []string
 		for _, s := range shards {
 			if s.Run.Settings.Shard.has(p) {
@@ -156,9 +167,13 @@ func dividedAlike(shards []ShardDir) error {
 		}
 		switch {
 		case len(in) == 0:
-			return fmt.Errorf("no shard measures fork %d of %s: the shards were divided by different versions of benchrun", p.Index, p.Cell.WorkloadKey())
+			return fmt.Errorf(
+				"no shard measures fork %d of %s: the shards were divided by different versions of benchrun",
+				p.Index, p.Cell.WorkloadKey())
 		case len(in) > 1:
-			return fmt.Errorf("%s measure fork %d of %s: they were divided by different versions of benchrun", strings.Join(in, " and "), p.Index, p.Cell.WorkloadKey())
+			return fmt.Errorf(
+				"%s measure fork %d of %s: they were divided by different versions of benchrun",
+				strings.Join(in, " and "), p.Index, p.Cell.WorkloadKey())
 		}
 	}
 	return nil
@@ -169,16 +184,20 @@ func sameRun(first, other ShardDir) (problems []error) {
 	a, b := first.Run, other.Run
 	differ := func(what string, x, y any) {
 		if !reflect.DeepEqual(x, y) {
-			problems = append(problems, fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir, other.Dir, what, x, y))
+			problems = append(problems,
+				fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir, other.Dir, what, x, y))
 		}
 	}
 	if x, y := a.Settings.Shard.Of, b.Settings.Shard.Of; x != y {
-		return []error{fmt.Errorf("%s is one of %d shards, %s of %d: they are of two runs", first.Dir, x, other.Dir, y)}
+		return []error{fmt.Errorf("%s is one of %d shards, %s of %d: they are of two runs", first.Dir, x,
+			other.Dir, y)}
 	}
 	differ("schema", a.Schema, b.Schema)
-	differ("revision of the code", orUnknown(a.Environment.Revision), orUnknown(b.Environment.Revision))
+	differ("revision of the code", orUnknown(a.Environment.Revision),
+		orUnknown(b.Environment.Revision))
 	if err := a.Environment.SameMachine(&b.Environment); err != nil {
-		problems = append(problems, fmt.Errorf("%s and %s are of two classes of machines: %w", first.Dir, other.Dir, err))
+		problems = append(
+			problems, fmt.Errorf("%s and %s are of two classes of machines: %w", first.Dir, other.Dir, err))
 	}
 	for _, module := range slices.Sorted(maps.Keys(a.Environment.Modules)) {
 		differ("the version of "+module, a.Environment.Modules[module], b.Environment.Modules[module])
@@ -192,7 +211,8 @@ func SamePlan(first, other ShardDir) (problems []error) {
 	a, b := first.Run, other.Run
 	differ := func(what string, x, y any) {
 		if !reflect.DeepEqual(x, y) {
-			problems = append(problems, fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir, other.Dir, what, x, y))
+			problems = append(problems,
+				fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir, other.Dir, what, x, y))
 		}
 	}
 	differ("preset", a.Preset, b.Preset)
@@ -200,7 +220,8 @@ func SamePlan(first, other ShardDir) (problems []error) {
 	differ("seed", a.Settings.Seed, b.Settings.Seed)
 	differ("profile", a.Settings.Profile, b.Settings.Profile)
 	differ("skipVerify", a.Settings.SkipVerify, b.Settings.SkipVerify)
-	if sum := a.Settings.TraceSum; sum == "" || sum != b.Settings.TraceSum { // the same trace may lie elsewhere on another machine
+	// the same trace may lie elsewhere on another machine
+	if sum := a.Settings.TraceSum; sum == "" || sum != b.Settings.TraceSum {
 		differ("trace", a.Settings.Trace, b.Settings.Trace)
 		differ("the trace's content (SHA-256)", a.Settings.TraceSum, b.Settings.TraceSum)
 	}
@@ -234,10 +255,12 @@ func sameWorkloads(first, other ShardDir) []error {
 		case i >= len(b):
 			return []error{fmt.Errorf("workload %s is in %s and not in %s", a[i].Key, first.Dir, other.Dir)}
 		case a[i].Key != b[i].Key:
-			return []error{fmt.Errorf("workload %d is %s in %s and %s in %s", i+1, a[i].Key, first.Dir, b[i].Key, other.Dir)}
+			return []error{fmt.Errorf("workload %d is %s in %s and %s in %s", i+1, a[i].Key, first.Dir,
+				b[i].Key, other.Dir)}
 		case a[i].YAML != b[i].YAML:
 			x, y := differingLines(a[i].YAML, b[i].YAML)
-			return []error{fmt.Errorf("workload %s is another in %s than in %s: %q against %q", a[i].Key, first.Dir, other.Dir, x, y)}
+			return []error{fmt.Errorf("workload %s is another in %s than in %s: %q against %q", a[i].Key,
+				first.Dir, other.Dir, x, y)}
 		}
 	}
 	return nil
@@ -266,9 +289,12 @@ func differingLines(a, b string) (x, y string) {
 func sameCells(first, other ShardDir) []error {
 	for _, d := range []struct{ has, lacks ShardDir }{{first, other}, {other, first}} {
 		for _, c := range d.has.Run.Cells {
-			left := slices.ContainsFunc(d.lacks.Run.Impls, func(im Implementation) bool { return im.id() == implOf(c) && im.Verified == VerifyFailed })
+			left := slices.ContainsFunc(d.lacks.Run.Impls, func(im Implementation) bool {
+				return im.id() == implOf(c) && im.Verified == VerifyFailed
+			})
 			if !left && !d.lacks.Run.hasCell(c) {
-				return []error{fmt.Errorf("cell %s is in %s and not in %s: they do not measure the same", c.ID(), d.has.Dir, d.lacks.Dir)}
+				return []error{fmt.Errorf("cell %s is in %s and not in %s: they do not measure the same",
+					c.ID(), d.has.Dir, d.lacks.Dir)}
 			}
 		}
 	}

@@ -57,7 +57,9 @@ func empty(dir string) error {
 	case err != nil:
 		return fmt.Errorf("%s cannot take the results: %w; choose another folder", dir, err)
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RunFile }):
-		return fmt.Errorf("%s has a run: choose another folder, or if it was interrupted, go on with it: %s", dir, ResumeCommand(dir))
+		return fmt.Errorf(
+			"%s has a run: choose another folder, or if it was interrupted, go on with it: %s", dir,
+			ResumeCommand(dir))
 	case len(entries) > 0:
 		return fmt.Errorf("%s exists and is not empty: choose another folder", dir)
 	}
@@ -73,7 +75,8 @@ func CreateJournal(dir string, run *Run) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(removeTemporary(dir), os.RemoveAll(filepath.Join(dir, StagedDir)), WriteRun(dir, run)); err != nil {
+	if err := errors.Join(removeTemporary(dir), os.RemoveAll(filepath.Join(dir, StagedDir)),
+		WriteRun(dir, run)); err != nil {
 		return nil, err
 	}
 	return &Journal{dir: dir, run: run}, nil
@@ -92,7 +95,9 @@ func OpenJournal(dir string, check func(*Run) error) (*Journal, error) {
 	}
 	j := &Journal{dir: dir, run: run}
 	if run.Complete && !j.unfinished() {
-		return nil, fmt.Errorf("%s %w: there is nothing to resume; benchrun report %s makes its reports again", dir, ErrComplete, ShellWord(dir))
+		return nil, fmt.Errorf(
+			"%s %w: there is nothing to resume; benchrun report %s makes its reports again", dir,
+			ErrComplete, ShellWord(dir))
 	}
 	if err := check(run); err != nil {
 		return nil, fmt.Errorf("%s cannot be resumed here: %w", dir, err)
@@ -106,7 +111,8 @@ func ResumeCommand(dir string) string { return "benchrun run --resume " + ShellW
 // ShellWord writes a word so that a shell takes it as one.
 func ShellWord(word string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/=:+,", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("._-/=:+,", r)
 	}
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
 		return word
@@ -151,7 +157,8 @@ func (j *Journal) Keep(f Fork) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := writeJSON(filepath.Join(dir, fmt.Sprintf("%s_%d.json", f.Cell.FileName(), f.Index)), f); err != nil {
+	if err := writeJSON(filepath.Join(dir, fmt.Sprintf("%s_%d.json", f.Cell.FileName(), f.Index)),
+		f); err != nil {
 		return err
 	}
 	j.run.Forks = append(j.run.Forks, f)

@@ -92,7 +92,8 @@ func TestHalfDoneStates(t *testing.T) {
 		if err := errors.Join(j.Warn("the other fork was given up"), j.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if j, err = OpenJournal(dir, anyMachine); err != nil || j.Done(Planned{Cell: j.Run().Cells[0], Index: 1}) {
+		if j, err = OpenJournal(dir, anyMachine); err != nil ||
+			j.Done(Planned{Cell: j.Run().Cells[0], Index: 1}) {
 			t.Errorf("what was given up cannot be measured again: %v", err)
 		}
 	})
@@ -161,14 +162,16 @@ func TestForksOfOddFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, RunFile), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadRunFS(root.FS(), "a run"); err == nil || !strings.HasPrefix(err.Error(), filepath.Join("a run", RunFile)) {
+	if _, err := ReadRunFS(root.FS(), "a run"); err == nil ||
+		!strings.HasPrefix(err.Error(), filepath.Join("a run", RunFile)) {
 		t.Errorf("%v, want an error that names the run's file", err)
 	}
 }
 
 func TestShellWord(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]string{"pods.trace": "pods.trace", "": "''", "a b": "'a b'", "$(x)": "'$(x)'", "it's": `'it'\''s'`} {
+	for word, want := range map[string]string{"pods.trace": "pods.trace", "": "''", "a b": "'a b'",
+		"$(x)": "'$(x)'", "it's": `'it'\''s'`} {
 		if got := ShellWord(word); got != want {
 			t.Errorf("%q became %s, want %s", word, got, want)
 		}

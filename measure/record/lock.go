@@ -39,7 +39,8 @@ type HeldError struct {
 func (e *HeldError) Error() string {
 	by := "another benchrun"
 	if h := e.holder; h != nil {
-		by = fmt.Sprintf("process %d (%q) since %s", h.PID, strings.Join(h.Command, " "), h.Since.UTC().Format(time.DateTime)+" UTC")
+		by = fmt.Sprintf("process %d (%q) since %s", h.PID, strings.Join(h.Command, " "),
+			h.Since.UTC().Format(time.DateTime)+" UTC")
 	}
 	return fmt.Sprintf("%s is in use by %s: wait until it ends, or choose another folder", e.Dir, by)
 }
@@ -105,7 +106,8 @@ func (l *Lock) write(h holder) error {
 // Unlock removes the lock file, and the folders that LockDir made if they are empty.
 func (l *Lock) Unlock() error {
 	path := l.file.Name()
-	if !same(l.file, path) { // the folder was moved: the path leads to another process's lock, or nowhere
+	// the folder was moved: the path leads to another process's lock, or nowhere
+	if !same(l.file, path) {
 		return l.file.Close()
 	}
 	// The file is removed before it is closed, while it is still locked. A process that has

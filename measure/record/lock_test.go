@@ -52,7 +52,8 @@ func TestLockNamesItsHolderAndDiesWithIt(t *testing.T) {
 		if !errors.As(err, &held) {
 			t.Fatalf("%s: got %v, want who holds it", what, err)
 		}
-		for _, want := range []string{dir, fmt.Sprintf("process %d", child.Process.Pid), "benchrun run -o " + dir, "since 2", "UTC"} {
+		for _, want := range []string{dir, fmt.Sprintf("process %d", child.Process.Pid),
+			"benchrun run -o " + dir, "since 2", "UTC"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s does not say %q: %v", what, want, err)
 			}
@@ -198,7 +199,8 @@ func TestLockFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(other, filepath.Join(dir, lockFile)); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	if _, err := LockDir(dir, nil); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := LockDir(dir, nil); err == nil ||
+		!strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("got %v", err)
 	}
 	if b, err := os.ReadFile(other); err != nil || string(b) != "kept" {

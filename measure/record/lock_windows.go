@@ -14,7 +14,8 @@ const removesOpenFiles = false
 // can read a locked range, so the lock covers one byte far behind the text.
 func tryLock(f *os.File) (held bool, err error) {
 	far := &windows.Overlapped{OffsetHigh: 1 << 30}
-	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)
+	err = windows.LockFileEx(windows.Handle(f.Fd()),
+		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return true, nil
 	}

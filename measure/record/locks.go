@@ -25,6 +25,9 @@ type Locks struct {
 // LockTime is one wait or one hold.
 type LockTime struct {
 	Ns float64 `json:"ns"`
-	By string  `json:"by,omitempty"` // the goroutine's series; "" for a goroutine of the component, or if its operation began before the trace
-	In string  `json:"in,omitempty"` // the function that called Lock or Unlock; "" if it began before the trace
+	// the goroutine's series; "" for a goroutine of the component, or if its operation began before
+	// the trace
+	By string `json:"by,omitempty"`
+	// the function that called Lock or Unlock; "" if it began before the trace
+	In string `json:"in,omitempty"`
 }

@@ -7,5 +7,6 @@ package record
 // A pair of two programs had two times of start until this was so. Nothing else in its records
 // tells its halves from those of another pair, so it counts as none.
 func Halves(base, head *Run) bool {
-	return base.Settings.Pair && head.Settings.Pair && base.Name != head.Name && base.Started.Equal(head.Started)
+	return base.Settings.Pair && head.Settings.Pair && base.Name != head.Name &&
+		base.Started.Equal(head.Started)
 }

@@ -21,7 +21,8 @@ func TestHalvesOfAPair(t *testing.T) {
 		want bool
 	}{
 		{"its base", half("p/base", began.UTC(), true), true},
-		{"the base of another pair of that name", half("p/base", began.Add(time.Nanosecond), true), false},
+		{"the base of another pair of that name", half("p/base", began.Add(time.Nanosecond), true),
+			false},
 		{"a run", half("p/base", began, false), false},
 		{"itself", head, false},
 	} {

@@ -63,10 +63,11 @@ const RunFile = "run.json"
 
 // Run is the whole record of one call of benchrun.
 type Run struct {
-	Schema   int       `json:"schema"`
-	Name     string    `json:"name"` // of the folder
-	Preset   string    `json:"preset"`
-	Command  []string  `json:"command"`          // that measured it; of a run that was joined, its first shard
+	Schema int    `json:"schema"`
+	Name   string `json:"name"` // of the folder
+	Preset string `json:"preset"`
+	// that measured it; of a run that was joined, its first shard
+	Command  []string  `json:"command"`
 	Joined   []string  `json:"joined,omitempty"` // the command that joined it from shards
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
@@ -340,11 +341,13 @@ func ReadRun(dir string) (*Run, error) {
 func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 	path := filepath.Join(dir, RunFile)
 	if info, err := fs.Stat(folder, RunFile); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: it is no regular file", path) // reading a pipe or a device may not end
+		// reading a pipe or a device may not end
+		return nil, fmt.Errorf("%s: it is no regular file", path)
 	}
 	b, err := fs.ReadFile(folder, RunFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no %s there; give the folder of a run, such as one under results/", dir, RunFile)
+		return nil, fmt.Errorf("%s: no %s there; give the folder of a run, such as one under results/",
+			dir, RunFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
@@ -357,7 +360,9 @@ func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 		return nil, jsonError(path, file.text, err)
 	}
 	if head.Schema > Schema {
-		return nil, fmt.Errorf("%s: schema: %d is newer than this benchrun knows (up to %d); use the benchrun that wrote it, or a newer one", path, head.Schema, Schema)
+		return nil, fmt.Errorf(
+			"%s: schema: %d is newer than this benchrun knows (up to %d); use the benchrun that wrote "+
+				"it, or a newer one", path, head.Schema, Schema)
 	}
 	if head.Schema < 1 {
 		return nil, fmt.Errorf("%s: schema: %d is no schema (1 to %d are)", path, head.Schema, Schema)
@@ -391,10 +396,14 @@ func (r *Run) Lacking() []Planned {
 	for i := range r.Forks {
 		there[forkKey{r.Forks[i].Cell.ID(), r.Forks[i].Index}] = true
 	}
-	return slices.DeleteFunc(r.Schedule(), func(p Planned) bool { return there[forkKey{p.Cell.ID(), p.Index}] })
+	return slices.DeleteFunc(r.Schedule(), func(p Planned) bool {
+		return there[forkKey{p.Cell.ID(), p.Index}]
+	})
 }
 
 // has reports whether the record has the fork of a cell.
 func (r *Run) has(c Cell, index int) bool {
-	return slices.ContainsFunc(r.Forks, func(f Fork) bool { return f.Index == index && f.Cell.ID() == c.ID() })
+	return slices.ContainsFunc(r.Forks, func(f Fork) bool {
+		return f.Index == index && f.Cell.ID() == c.ID()
+	})
 }

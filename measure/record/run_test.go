@@ -19,16 +19,20 @@ import (
 var schemaField = fmt.Sprintf(`"schema": %d`, Schema)
 
 func sampleRun() *Run {
-	c := Cell{Component: contract.ComponentStore, Impl: "clientgo", Workload: "store-ops", Procs: 2, Params: []Param{{"objects", "10"}}}
+	c := Cell{Component: contract.ComponentStore, Impl: "clientgo", Workload: "store-ops", Procs: 2,
+		Params: []Param{{"objects", "10"}}}
 	return &Run{
-		Schema: Schema, Name: "r", Preset: "quick", Started: time.Unix(1, 0), Settings: Settings{Forks: 2, Seed: 1, Rule: stats.DefaultRule},
+		Schema: Schema, Name: "r", Preset: "quick", Started: time.Unix(1, 0),
+		Settings:  Settings{Forks: 2, Seed: 1, Rule: stats.DefaultRule},
 		Workloads: []WorkloadText{{Key: c.WorkloadKey(), Name: "store-ops", YAML: "name: store-ops\n"}},
 		Cells:     []Cell{c},
 	}
 }
 
 func sampleFork(r *Run, index int) Fork {
-	return Fork{Cell: r.Cells[0], Index: index, Series: []Series{{Op: "get", Goroutines: 1, Values: map[string]float64{metrics.NsPerOp: 40 + float64(index)}}}}
+	return Fork{Cell: r.Cells[0], Index: index,
+		Series: []Series{{Op: "get", Goroutines: 1,
+			Values: map[string]float64{metrics.NsPerOp: 40 + float64(index)}}}}
 }
 
 func TestJournalKeepsEveryFork(t *testing.T) {
@@ -81,13 +85,15 @@ func TestJournalRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mine.txt"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CreateJournal(dir, sampleRun()); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := CreateJournal(dir, sampleRun()); err == nil ||
+		!strings.Contains(err.Error(), "not empty") {
 		t.Errorf("a folder that is not empty: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, RunFile), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CreateJournal(dir, sampleRun()); err == nil || !strings.Contains(err.Error(), "--resume "+dir) {
+	if _, err := CreateJournal(dir, sampleRun()); err == nil ||
+		!strings.Contains(err.Error(), "--resume "+dir) {
 		t.Errorf("a folder with a run: %v", err)
 	}
 	fresh := filepath.Join(t.TempDir(), "run")
@@ -136,7 +142,8 @@ func TestReadRunNamesTheField(t *testing.T) {
 		{"no schema", schemaField, `"schema": 0`, "schema: 0"},
 		{"wrong type", `"forks": 2`, `"forks": "two"`, "settings.forks"},
 		{"no forks asked for", `"forks": 2`, `"forks": 0`, "settings.forks: 0"},
-		{"more forks than a schedule holds", `"forks": 2`, `"forks": 10001`, "settings.forks: 10001, want 1 to 10000"},
+		{"more forks than a schedule holds", `"forks": 2`, `"forks": 10001`,
+			"settings.forks: 10001, want 1 to 10000"},
 		{"missing name", `"name": "r"`, `"name": ""`, "name: missing"},
 		{"negative value", `"ns/op": 40`, `"ns/op": -40`, "values[\"ns/op\"]: -40"},
 		{"not a number", `"ns/op": 40`, `"ns/op": NaN`, "not whole JSON"},
@@ -149,11 +156,13 @@ func TestReadRunNamesTheField(t *testing.T) {
 			if !strings.Contains(text, c.old) {
 				t.Fatalf("%s is not in the file", c.old)
 			}
-			if err := os.WriteFile(filepath.Join(dir, RunFile), []byte(strings.Replace(text, c.old, c.new, 1)), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, RunFile),
+				[]byte(strings.Replace(text, c.old, c.new, 1)), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			_, err := ReadRun(dir)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), RunFile) {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), RunFile) {
 				t.Errorf("got %v, want the file and %q", err, c.want)
 			}
 		})
@@ -181,7 +190,8 @@ func TestScheduleIsBalanced(t *testing.T) {
 	var cells []Cell
 	for _, w := range []string{"v", "w"} {
 		for _, impl := range []string{"a", "b", "c"} {
-			cells = append(cells, Cell{Component: contract.ComponentStore, Impl: impl, Workload: w, Procs: 2})
+			cells = append(cells, Cell{Component: contract.ComponentStore, Impl: impl, Workload: w,
+				Procs: 2})
 		}
 	}
 	fixed := func(n int) func(Cell) int { return func(Cell) int { return n } }
@@ -230,19 +240,24 @@ func TestScheduleIsBalanced(t *testing.T) {
 			}
 		}
 		if run.ForksOf(c) != forks || run.LookAt(c) != looks {
-			t.Errorf("%s: %d forks and %d looks, want %d and %d", c.ID(), run.ForksOf(c), run.LookAt(c), forks, looks)
+			t.Errorf("%s: %d forks and %d looks, want %d and %d", c.ID(), run.ForksOf(c), run.LookAt(c),
+				forks, looks)
 		}
 	}
 	more := Schedule(cells, run.ForksOf, false, 1)
-	if len(more) != 6*4+3*3+2 || !slices.EqualFunc(more[:24], plan[:24], func(a, b Planned) bool { return a.Cell.ID() == b.Cell.ID() && a.Index == b.Index }) {
+	if len(more) != 6*4+3*3+2 || !slices.EqualFunc(more[:24], plan[:24], func(a, b Planned) bool {
+		return a.Cell.ID() == b.Cell.ID() && a.Index == b.Index
+	}) {
 		t.Errorf("%d forks, want the 24 as they were and 11 more", len(more))
 	}
 }
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	c := Cell{Component: contract.ComponentStore, Impl: "lockfree", Workload: "lock-starvation", Procs: 2, Params: []Param{{"objects", "100000"}, {"listers", "10"}}}
-	if got, want := c.BenchmarkName(Series{Op: "update", Group: "writer"}), "BenchmarkStore/workload=lock-starvation/objects=100000/listers=10/group=writer/op=update/impl=lockfree-2"; got != want {
+	c := Cell{Component: contract.ComponentStore, Impl: "lockfree", Workload: "lock-starvation",
+		Procs: 2, Params: []Param{{"objects", "100000"}, {"listers", "10"}}}
+	if got, want := c.BenchmarkName(Series{Op: "update", Group: "writer"}),
+		"BenchmarkStore/workload=lock-starvation/objects=100000/listers=10/group=writer/op=update/impl=lockfree-2"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	aa := c

@@ -69,11 +69,13 @@ const (
 	ProfileIndex = 1 << 20
 )
 
-// CheckPlanned returns an error if cells with this many forks each are more than MaxPlanned forks in
+// CheckPlanned returns an error if cells with this many forks each are more than MaxPlanned forks
+// in
 // all.
 func CheckPlanned(forks, cells int) error {
 	if n := forks * cells; n > MaxPlanned {
-		return fmt.Errorf("%d processes of each of %d cells are %d, want %d at most in all", forks, cells, n, MaxPlanned)
+		return fmt.Errorf("%d processes of each of %d cells are %d, want %d at most in all", forks, cells,
+			n, MaxPlanned)
 	}
 	return nil
 }

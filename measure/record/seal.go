@@ -46,11 +46,15 @@ func unseal(file []byte) unsealed {
 func (u unsealed) check(schema int) error {
 	switch {
 	case schema < sealedSchema && u.sealed:
-		return fmt.Errorf("checksum: schema %d has none: the schema was changed after the file was written", schema)
+		return fmt.Errorf(
+			"checksum: schema %d has none: the schema was changed after the file was written", schema)
 	case schema < sealedSchema, u.fits:
 		return nil
 	case u.sealed:
-		return errors.New("checksum: it does not fit: the file was changed after it was written; copy it again from where it was written")
+		return errors.New(
+			"checksum: it does not fit: the file was changed after it was written; copy it again from " +
+				"where it was written")
 	}
-	return errors.New("checksum: missing or not at the end: the file was cut, edited or formatted anew; copy it again from where it was written")
+	return errors.New("checksum: missing or not at the end: the file was cut, edited or formatted " +
+		"anew; copy it again from where it was written")
 }

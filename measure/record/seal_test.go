@@ -30,7 +30,8 @@ var mutations = map[string]func(*rand.Rand, []byte) []byte{
 	"line duplicated": func(rng *rand.Rand, b []byte) []byte {
 		lines := bytes.Split(b, []byte("\n"))
 		i := rng.IntN(len(lines))
-		return bytes.Join(append(append(append([][]byte{}, lines[:i+1]...), lines[i]), lines[i+1:]...), []byte("\n"))
+		return bytes.Join(append(append(append([][]byte{}, lines[:i+1]...), lines[i]), lines[i+1:]...),
+			[]byte("\n"))
 	},
 	"line dropped": func(rng *rand.Rand, b []byte) []byte {
 		lines := bytes.Split(b, []byte("\n"))
@@ -38,19 +39,29 @@ var mutations = map[string]func(*rand.Rand, []byte) []byte{
 		return bytes.Join(append(append([][]byte{}, lines[:i]...), lines[i+1:]...), []byte("\n"))
 	},
 	"digit changed": func(rng *rand.Rand, b []byte) []byte {
-		return replaceOne(rng, b, regexp.MustCompile(`[0-9]`), func(old byte) []byte { return []byte{'0' + (old-'0'+1+byte(rng.IntN(9)))%10} })
+		return replaceOne(rng, b, regexp.MustCompile(`[0-9]`), func(old byte) []byte {
+			return []byte{'0' + (old-'0'+1+byte(rng.IntN(9)))%10}
+		})
 	},
 	"digit added": func(rng *rand.Rand, b []byte) []byte {
-		return replaceOne(rng, b, regexp.MustCompile(`[1-9]`), func(old byte) []byte { return []byte{old, '0' + byte(rng.IntN(10))} })
+		return replaceOne(rng, b, regexp.MustCompile(`[1-9]`), func(old byte) []byte {
+			return []byte{old, '0' + byte(rng.IntN(10))}
+		})
 	},
 	"field renamed": func(rng *rand.Rand, b []byte) []byte {
-		return replaceOne(rng, b, regexp.MustCompile(`[a-z]":`), func(old byte) []byte { return []byte{old, 'x'} })
+		return replaceOne(rng, b, regexp.MustCompile(`[a-z]":`), func(old byte) []byte {
+			return []byte{old, 'x'}
+		})
 	},
 	"letter's case": func(rng *rand.Rand, b []byte) []byte {
-		return replaceOne(rng, b, regexp.MustCompile(`[a-z]`), func(old byte) []byte { return []byte{old - 'a' + 'A'} })
+		return replaceOne(rng, b, regexp.MustCompile(`[a-z]`), func(old byte) []byte {
+			return []byte{old - 'a' + 'A'}
+		})
 	},
 	"field added": func(rng *rand.Rand, b []byte) []byte {
-		return replaceOne(rng, b, regexp.MustCompile(`\{`), func(old byte) []byte { return []byte(`{"speed": 3, `) })
+		return replaceOne(rng, b, regexp.MustCompile(`\{`), func(old byte) []byte {
+			return []byte(`{"speed": 3, `)
+		})
 	},
 }
 
@@ -78,7 +89,9 @@ func TestMutatedFilesAreRefused(t *testing.T) {
 	if err != nil || len(forks) != 1 {
 		t.Fatal(forks, err)
 	}
-	for _, c := range []struct{ dir, path string }{{complete, filepath.Join(complete, RunFile)}, {interrupted, forks[0]}} {
+	for _, c := range []struct {
+		dir, path string
+	}{{complete, filepath.Join(complete, RunFile)}, {interrupted, forks[0]}} {
 		good, err := os.ReadFile(c.path)
 		if err != nil {
 			t.Fatal(err)
@@ -133,24 +146,33 @@ func TestChecksumBelongsToTheSchema(t *testing.T) {
 	path := filepath.Join(dir, RunFile)
 	without := sealed.ReplaceAllString(text, "\n}\n")
 	for _, c := range []struct{ name, text, want string }{
-		{"old schema with a checksum", strings.Replace(text, schemaField, `"schema": 3`, 1), "schema 3 has none"},
+		{"old schema with a checksum", strings.Replace(text, schemaField, `"schema": 3`, 1),
+			"schema 3 has none"},
 		{"no checksum", without, "checksum: missing"},
 		{"formatted anew", strings.ReplaceAll(text, "\t", "  "), `unknown field "checksum"`},
-		{"retired field", strings.Replace(without, `"ns/op": 41`, `"ns/op": 41}, "rounds": {"x": 1`, 1), `unknown field "forks[1].series[0].rounds"`},
+		{"retired field", strings.Replace(without, `"ns/op": 41`, `"ns/op": 41}, "rounds": {"x": 1`, 1),
+			`unknown field "forks[1].series[0].rounds"`},
 		{"edited", strings.Replace(text, `"ns/op": 41`, `"ns/op": 14`, 1), "checksum: it does not fit"},
-		{"unknown field", strings.Replace(without, schemaField, `"schema": 3, "speed": 1`, 1), `unknown field "speed"`},
-		{"unknown field further in", strings.Replace(without, `"ns/op": 41`, `"ns/op": 41}, "speed": {"x": 1`, 1), `unknown field "forks[1].series[0].speed"`},
-		{"field twice", strings.Replace(without, schemaField, `"schema": 3, "name": "q"`, 1), `duplicate field "name"`},
-		{"metric twice", strings.Replace(without, `"ns/op": 41`, `"ns/op": 41, "ns/op": 40`, 1), `duplicate field "forks[1].series[0].values.ns/op"`},
+		{"unknown field", strings.Replace(without, schemaField, `"schema": 3, "speed": 1`, 1),
+			`unknown field "speed"`},
+		{"unknown field further in",
+			strings.Replace(without, `"ns/op": 41`, `"ns/op": 41}, "speed": {"x": 1`, 1),
+			`unknown field "forks[1].series[0].speed"`},
+		{"field twice", strings.Replace(without, schemaField, `"schema": 3, "name": "q"`, 1),
+			`duplicate field "name"`},
+		{"metric twice", strings.Replace(without, `"ns/op": 41`, `"ns/op": 41, "ns/op": 40`, 1),
+			`duplicate field "forks[1].series[0].values.ns/op"`},
 	} {
 		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadRun(dir); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadRun(dir); err == nil || !strings.HasPrefix(err.Error(), path+": ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s and %q", c.name, err, path, c.want)
 		}
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(without, schemaField, `"schema": 3`, 1)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Replace(without, schemaField, `"schema": 3`, 1)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadRun(dir); err != nil {
@@ -182,7 +204,9 @@ func TestSameNumbers(t *testing.T) {
 	for _, c := range []struct {
 		a, b int
 		same bool
-	}{{3, 4, true}, {4, 3, true}, {4, 4, true}, {1, 1, true}, {2, 3, false}, {2, 4, false}, {1, 2, false}, {4, 5, false}, {4, 6, false}, {6, 6, true}, {7, 8, true}, {8, 7, true}, {6, 8, false}, {3, 8, false}} {
+	}{{3, 4, true}, {4, 3, true}, {4, 4, true}, {1, 1, true}, {2, 3, false}, {2, 4, false},
+		{1, 2, false}, {4, 5, false}, {4, 6, false}, {6, 6, true}, {7, 8, true}, {8, 7, true},
+		{6, 8, false}, {3, 8, false}} {
 		if got := SameNumbers(c.a, c.b); got != c.same {
 			t.Errorf("SameNumbers(%d, %d) = %v", c.a, c.b, got)
 		}

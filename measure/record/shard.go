@@ -60,14 +60,17 @@ func (s *Shard) validate(r *Run) error {
 		return nil
 	}
 	if s.Of < 1 || s.Of > MaxShards || s.Index < 1 || s.Index > s.Of {
-		return fmt.Errorf("index: shard %d of %d, want an index from 1 to the number of shards, and %d shards at most", s.Index, s.Of, MaxShards)
+		return fmt.Errorf(
+			"index: shard %d of %d, want an index from 1 to the number of shards, and %d shards at most",
+			s.Index, s.Of, MaxShards)
 	}
 	for i, p := range s.Parts {
 		switch {
 		case !slices.ContainsFunc(r.Workloads, func(w WorkloadText) bool { return w.Key == p.Workload }):
 			return fmt.Errorf("parts[%d].workload: %q is not among the run's workloads", i, p.Workload)
 		case p.From < 0 || p.To < p.From || p.To > r.Settings.Forks:
-			return fmt.Errorf("parts[%d]: forks %d to %d, want a part of 0 to %d", i, p.From, p.To, r.Settings.Forks)
+			return fmt.Errorf("parts[%d]: forks %d to %d, want a part of 0 to %d", i, p.From, p.To,
+				r.Settings.Forks)
 		}
 	}
 	return nil
@@ -82,13 +85,16 @@ func (s *Shard) validate(r *Run) error {
 // therefore lie on few machines, which keeps the ranks of a test within a machine, and a
 // shard meets few components, each of which it verifies first. The division depends on the
 // arguments alone. It costs O(units) some sixty times.
-func Divide(cells []Cell, forks int, profile bool, cost func(Cell) time.Duration, of int) ([]Shard, error) {
+func Divide(cells []Cell, forks int, profile bool, cost func(Cell) time.Duration, of int) ([]Shard,
+	error) {
 	units := unitsOf(cells, forks, profile, cost)
 	if of > MaxShards {
 		return nil, fmt.Errorf("%d shards are too many: want 1 to %d", of, MaxShards)
 	}
 	if of > len(units) {
-		return nil, fmt.Errorf("%d shards are too many: the run has %d parts that can be measured apart (a process of every implementation of a workload): want 1 to %d, or more --forks", of, len(units), len(units))
+		return nil, fmt.Errorf(
+			"%d shards are too many: the run has %d parts that can be measured apart (a process of every "+
+				"implementation of a workload): want 1 to %d, or more --forks", of, len(units), len(units))
 	}
 	// Bisection for the smallest load with which all fit.
 	least, most := time.Duration(0), time.Duration(0)

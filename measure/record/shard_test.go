@@ -18,7 +18,8 @@ import (
 func shardedCells(implementations ...int) (cells []Cell) {
 	for w, n := range implementations {
 		for i := range n {
-			cells = append(cells, Cell{Component: contract.ComponentStore, Impl: fmt.Sprintf("impl-%d", i), Workload: fmt.Sprintf("w-%d", w), Procs: 2})
+			cells = append(cells, Cell{Component: contract.ComponentStore, Impl: fmt.Sprintf("impl-%d", i),
+				Workload: fmt.Sprintf("w-%d", w), Procs: 2})
 		}
 		aa := cells[len(cells)-1]
 		aa.Role = AARole
@@ -70,8 +71,11 @@ func TestDivide(t *testing.T) {
 			for _, p := range own { // with all cells of its workload
 				for _, c := range cells {
 					unprofiled := p.Profile && c.Role == AARole
-					if c.SameExceptImpl(p.Cell) && !unprofiled && !slices.ContainsFunc(own, func(o Planned) bool { return o.Index == p.Index && o.Cell.ID() == c.ID() }) {
-						t.Fatalf("shard %s measures fork %d of %s and not of %s", s.String(), p.Index, p.Cell.ID(), c.ID())
+					if c.SameExceptImpl(p.Cell) && !unprofiled && !slices.ContainsFunc(own, func(o Planned) bool {
+						return o.Index == p.Index && o.Cell.ID() == c.ID()
+					}) {
+						t.Fatalf("shard %s measures fork %d of %s and not of %s", s.String(), p.Index, p.Cell.ID(),
+							c.ID())
 					}
 				}
 			}
@@ -85,14 +89,17 @@ func TestDivide(t *testing.T) {
 			t.Fatalf("%d forks in shards, %d in the run", len(seen), len(whole))
 		}
 		if most > total/time.Duration(of)+largest {
-			t.Errorf("the largest of %d loads is %s, the average %s, the largest unit %s", of, most, total/time.Duration(of), largest)
+			t.Errorf("the largest of %d loads is %s, the average %s, the largest unit %s", of, most,
+				total/time.Duration(of), largest)
 		}
 		again, err := Divide(cells, forks, profile, costOf, of)
 		if err != nil || fmt.Sprint(again) != fmt.Sprint(shards) {
 			t.Errorf("divided again: %+v, %v; want %+v", again, err, shards)
 		}
 	}
-	if _, err := Divide(shardedCells(2), 3, false, func(Cell) time.Duration { return time.Second }, 4); err == nil || !strings.Contains(err.Error(), "1 to 3") {
+	if _, err := Divide(shardedCells(2), 3, false, func(Cell) time.Duration {
+		return time.Second
+	}, 4); err == nil || !strings.Contains(err.Error(), "1 to 3") {
 		t.Errorf("4 shards of 3 forks: %v", err)
 	}
 }
@@ -100,7 +107,9 @@ func TestDivide(t *testing.T) {
 // shardsOf divides a whole run that was measured, a machine for each shard.
 func shardsOf(t *testing.T, r *Run, of int) (out []ShardDir) {
 	t.Helper()
-	shards, err := Divide(r.Cells, r.Settings.Forks, r.Settings.Profile, func(Cell) time.Duration { return time.Second }, of)
+	shards, err := Divide(r.Cells, r.Settings.Forks, r.Settings.Profile, func(Cell) time.Duration {
+		return time.Second
+	}, of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +117,9 @@ func shardsOf(t *testing.T, r *Run, of int) (out []ShardDir) {
 		part := *r
 		part.Name, part.Settings.Shard, part.Forks = fmt.Sprintf("shard-%d", i+1), &shards[i], nil
 		for _, p := range part.Schedule() {
-			part.Forks = append(part.Forks, r.Forks[slices.IndexFunc(r.Forks, func(f Fork) bool { return f.Index == p.Index && f.Cell.ID() == p.Cell.ID() })])
+			part.Forks = append(part.Forks, r.Forks[slices.IndexFunc(r.Forks, func(f Fork) bool {
+				return f.Index == p.Index && f.Cell.ID() == p.Cell.ID()
+			})])
 		}
 		part.Impls, part.Warnings = slices.Clone(r.Impls), slices.Clone(r.Warnings)
 		part.Workloads, part.Cells = slices.Clone(r.Workloads), slices.Clone(r.Cells)
@@ -120,21 +131,27 @@ func shardsOf(t *testing.T, r *Run, of int) (out []ShardDir) {
 // wholeRun is a run of two workloads.
 func wholeRun() *Run {
 	r := &Run{
-		Schema: Schema, Name: "whole", Preset: "quick", Started: time.Unix(10, 0), Finished: time.Unix(90, 0), Complete: true,
-		Settings:    Settings{Forks: 8, Seed: 1, Rule: stats.DefaultRule},
-		Environment: sysinfo.Environment{CPU: "Test CPU", Cores: 2, GoVersion: "go1.26", Revision: "abc", Modules: map[string]string{"k8s.io/client-go": "v0.37.2"}},
-		Cells:       shardedCells(2, 2), Warnings: []string{"all have this"},
+		Schema: Schema, Name: "whole", Preset: "quick", Started: time.Unix(10, 0),
+		Finished: time.Unix(90, 0), Complete: true,
+		Settings: Settings{Forks: 8, Seed: 1, Rule: stats.DefaultRule},
+		Environment: sysinfo.Environment{CPU: "Test CPU", Cores: 2, GoVersion: "go1.26", Revision: "abc",
+			Modules: map[string]string{"k8s.io/client-go": "v0.37.2"}},
+		Cells: shardedCells(2, 2), Warnings: []string{"all have this"},
 	}
 	for _, name := range []string{"impl-0", "impl-1"} {
-		r.Impls = append(r.Impls, Implementation{Component: "store", Name: name, Verified: VerifyPassed, Reference: name == "impl-0"})
+		r.Impls = append(r.Impls, Implementation{Component: "store", Name: name, Verified: VerifyPassed,
+			Reference: name == "impl-0"})
 	}
 	for _, c := range r.Cells {
 		if c.Impl == "impl-0" {
-			r.Workloads = append(r.Workloads, WorkloadText{Key: c.WorkloadKey(), Name: c.Workload, YAML: "name: " + c.Workload + "\nseed: 1\n"})
+			r.Workloads = append(r.Workloads,
+				WorkloadText{Key: c.WorkloadKey(), Name: c.Workload,
+					YAML: "name: " + c.Workload + "\nseed: 1\n"})
 		}
 	}
 	for _, p := range r.Schedule() {
-		r.Forks = append(r.Forks, Fork{Cell: p.Cell, Index: p.Index, Block: p.Block, Machine: "node", Process: map[string]float64{"heap-B/object": float64(len(r.Forks))}})
+		r.Forks = append(r.Forks, Fork{Cell: p.Cell, Index: p.Index, Block: p.Block, Machine: "node",
+			Process: map[string]float64{"heap-B/object": float64(len(r.Forks))}})
 	}
 	return r
 }
@@ -156,13 +173,18 @@ func TestJoin(t *testing.T) {
 	if fmt.Sprint(got.Forks) != fmt.Sprint(whole.Forks) {
 		t.Errorf("%d forks, want the %d of the run in its order", len(got.Forks), len(whole.Forks))
 	}
-	if got.Settings.Shard != nil || len(got.Shards) != 5 || got.Shards[3].Environment.Host != "another" || !slices.Equal(got.Shards[0].Machines, []string{"node"}) {
+	if got.Settings.Shard != nil || len(got.Shards) != 5 ||
+		got.Shards[3].Environment.Host != "another" ||
+		!slices.Equal(got.Shards[0].Machines, []string{"node"}) {
 		t.Errorf("shard %v, shards %+v", got.Settings.Shard, got.Shards)
 	}
-	if got.Started != time.Unix(5, 0) || got.Finished != time.Unix(99, 0) || !got.Complete || got.Environment.StealPercent != 7 || got.Environment.Host != "" {
-		t.Errorf("from %s to %s, complete %v, %+v", got.Started, got.Finished, got.Complete, got.Environment)
+	if got.Started != time.Unix(5, 0) || got.Finished != time.Unix(99, 0) || !got.Complete ||
+		got.Environment.StealPercent != 7 || got.Environment.Host != "" {
+		t.Errorf("from %s to %s, complete %v, %+v", got.Started, got.Finished, got.Complete,
+			got.Environment)
 	}
-	if want := []string{"all have this", "shard 3: the third alone"}; !slices.Equal(got.Warnings, want) {
+	if want := []string{"all have this", "shard 3: the third alone"}; !slices.Equal(got.Warnings,
+		want) {
 		t.Errorf("warnings %q, want %q", got.Warnings, want)
 	}
 }
@@ -182,7 +204,9 @@ func TestJoinLeavesOutWhatFailedAnywhere(t *testing.T) {
 	if got.Impls[1].Verified != VerifyFailed || len(got.Impls) != 2 {
 		t.Errorf("%+v", got.Impls)
 	}
-	if slices.ContainsFunc(got.Cells, func(c Cell) bool { return c.Impl == "impl-1" }) || slices.ContainsFunc(got.Forks, func(f Fork) bool { return f.Cell.Impl == "impl-1" }) {
+	if slices.ContainsFunc(got.Cells, func(c Cell) bool {
+		return c.Impl == "impl-1"
+	}) || slices.ContainsFunc(got.Forks, func(f Fork) bool { return f.Cell.Impl == "impl-1" }) {
 		t.Errorf("%+v: it is measured on", got.Cells)
 	}
 	if len(got.Forks) != 16 {
@@ -199,10 +223,19 @@ func TestJoinNamesWhatIsWrong(t *testing.T) {
 		want []string
 	}{
 		{"none", func([]ShardDir) []ShardDir { return nil }, []string{"no shards"}},
-		{"missing", func(s []ShardDir) []ShardDir { return append(s[:1:1], s[3:]...) }, []string{"2 of 4 shards are missing: 2, 3", "--shard 2/4"}},
-		{"twice", func(s []ShardDir) []ShardDir { return append(s, ShardDir{"results/copy", s[1].Run}) }, []string{"shard 2/4", "twice", "results/shard-2 and results/copy"}},
-		{"twice and missing", func(s []ShardDir) []ShardDir { return append(s[:3:3], ShardDir{"results/copy", s[1].Run}) }, []string{"twice", "missing: 4"}},
-		{"whole run", func(s []ShardDir) []ShardDir { s[1].Run.Settings.Shard = nil; return s }, []string{"results/shard-2", "whole run", "--shard"}},
+		{"missing", func(s []ShardDir) []ShardDir {
+			return append(s[:1:1], s[3:]...)
+		}, []string{"2 of 4 shards are missing: 2, 3", "--shard 2/4"}},
+		{"twice", func(s []ShardDir) []ShardDir {
+			return append(s, ShardDir{"results/copy", s[1].Run})
+		}, []string{"shard 2/4", "twice", "results/shard-2 and results/copy"}},
+		{"twice and missing", func(s []ShardDir) []ShardDir {
+			return append(s[:3:3], ShardDir{"results/copy", s[1].Run})
+		}, []string{"twice", "missing: 4"}},
+		{"whole run", func(s []ShardDir) []ShardDir {
+			s[1].Run.Settings.Shard = nil
+			return s
+		}, []string{"results/shard-2", "whole run", "--shard"}},
 		{"joined already", func(s []ShardDir) []ShardDir {
 			s[1].Run.Settings.Shard, s[1].Run.Shards = nil, make([]ShardRun, 2)
 			return s
@@ -211,26 +244,62 @@ func TestJoinNamesWhatIsWrong(t *testing.T) {
 			s[2].Run.Complete, s[2].Run.Forks = false, s[2].Run.Forks[:5]
 			return s
 		}, []string{"results/shard-3", "3/4", "5 of 12 forks", "--resume results/shard-3"}},
-		{"other number", func(s []ShardDir) []ShardDir { s[3].Run.Settings.Shard.Of = 8; return s }, []string{"one of 4", "of 8", "results/shard-4"}},
-		{"other revision", func(s []ShardDir) []ShardDir { s[1].Run.Environment.Revision = "def"; return s }, []string{"results/shard-1 and results/shard-2", "revision", "abc against def"}},
-		{"unknown revision", func(s []ShardDir) []ShardDir { s[1].Run.Environment.Revision = ""; return s }, []string{"revision", "abc against unknown"}},
-		{"other machine", func(s []ShardDir) []ShardDir { s[2].Run.Environment.CPU = "Other CPU"; return s }, []string{"results/shard-3", "classes of machines", `"Test CPU" against "Other CPU"`}},
-		{"other limit", func(s []ShardDir) []ShardDir { s[2].Run.Environment.CgroupCPUs = 1.5; return s }, []string{"results/shard-3", "CPUs of the container", "0 against 1.5"}},
+		{"other number", func(s []ShardDir) []ShardDir {
+			s[3].Run.Settings.Shard.Of = 8
+			return s
+		}, []string{"one of 4", "of 8", "results/shard-4"}},
+		{"other revision", func(s []ShardDir) []ShardDir {
+			s[1].Run.Environment.Revision = "def"
+			return s
+		}, []string{"results/shard-1 and results/shard-2", "revision", "abc against def"}},
+		{"unknown revision", func(s []ShardDir) []ShardDir {
+			s[1].Run.Environment.Revision = ""
+			return s
+		}, []string{"revision", "abc against unknown"}},
+		{"other machine", func(s []ShardDir) []ShardDir {
+			s[2].Run.Environment.CPU = "Other CPU"
+			return s
+		}, []string{"results/shard-3", "classes of machines", `"Test CPU" against "Other CPU"`}},
+		{"other limit", func(s []ShardDir) []ShardDir {
+			s[2].Run.Environment.CgroupCPUs = 1.5
+			return s
+		}, []string{"results/shard-3", "CPUs of the container", "0 against 1.5"}},
 		{"other module", func(s []ShardDir) []ShardDir {
 			s[1].Run.Environment.Modules = map[string]string{"k8s.io/client-go": "v0.36.0"}
 			return s
 		}, []string{"k8s.io/client-go", "v0.37.2 against v0.36.0"}},
-		{"other workload", func(s []ShardDir) []ShardDir { s[3].Run.Workloads[1].YAML = "name: w-1\nseed: 2\n"; return s }, []string{"w-1", "results/shard-4", `"seed: 1" against "seed: 2"`}},
+		{"other workload", func(s []ShardDir) []ShardDir {
+			s[3].Run.Workloads[1].YAML = "name: w-1\nseed: 2\n"
+			return s
+		}, []string{"w-1", "results/shard-4", `"seed: 1" against "seed: 2"`}},
 		{"workload missing", func(s []ShardDir) []ShardDir {
 			s[3].Run.Workloads = s[3].Run.Workloads[:1]
 			return s
 		}, []string{"w-1", "not in results/shard-4"}},
-		{"cell missing", func(s []ShardDir) []ShardDir { s[3].Run.Cells = s[3].Run.Cells[1:]; return s }, []string{"impl-0", "not in results/shard-4"}},
-		{"other forks", func(s []ShardDir) []ShardDir { s[1].Run.Settings.Forks = 9; return s }, []string{"forks", "8 against 9"}},
-		{"other seed", func(s []ShardDir) []ShardDir { s[1].Run.Settings.Seed = 9; return s }, []string{"seed", "1 against 9"}},
-		{"not verified", func(s []ShardDir) []ShardDir { s[1].Run.Settings.SkipVerify = true; return s }, []string{"skipVerify", "false against true"}},
-		{"planted", func(s []ShardDir) []ShardDir { s[1].Run.Settings.Plant = &Plant{"impl-1", 0.1}; return s }, []string{"plant", "none against impl-1=10%"}},
-		{"divided otherwise", func(s []ShardDir) []ShardDir { s[1].Run.Settings.Shard.Parts[0].From = 1; return s }, []string{"divided by different versions"}},
+		{"cell missing", func(s []ShardDir) []ShardDir {
+			s[3].Run.Cells = s[3].Run.Cells[1:]
+			return s
+		}, []string{"impl-0", "not in results/shard-4"}},
+		{"other forks", func(s []ShardDir) []ShardDir {
+			s[1].Run.Settings.Forks = 9
+			return s
+		}, []string{"forks", "8 against 9"}},
+		{"other seed", func(s []ShardDir) []ShardDir {
+			s[1].Run.Settings.Seed = 9
+			return s
+		}, []string{"seed", "1 against 9"}},
+		{"not verified", func(s []ShardDir) []ShardDir {
+			s[1].Run.Settings.SkipVerify = true
+			return s
+		}, []string{"skipVerify", "false against true"}},
+		{"planted", func(s []ShardDir) []ShardDir {
+			s[1].Run.Settings.Plant = &Plant{"impl-1", 0.1}
+			return s
+		}, []string{"plant", "none against impl-1=10%"}},
+		{"divided otherwise", func(s []ShardDir) []ShardDir {
+			s[1].Run.Settings.Shard.Parts[0].From = 1
+			return s
+		}, []string{"divided by different versions"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -275,7 +344,10 @@ func TestFewMissingShardsAreNamed(t *testing.T) {
 	t.Parallel()
 	first := &Run{Complete: true, Settings: Settings{Shard: &Shard{Index: 1, Of: 30}}}
 	problems := incomplete([]ShardDir{{Dir: "results/shard-1", Run: first}})
-	if len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "29 of 30 shards are missing: 2, 3, ") || !strings.Contains(problems[0].Error(), " 21, and 9 more; ") || !strings.HasSuffix(problems[0].Error(), "--shard 2/30") {
+	if len(problems) != 1 || !strings.HasPrefix(problems[0].Error(),
+		"29 of 30 shards are missing: 2, 3, ") ||
+		!strings.Contains(problems[0].Error(), " 21, and 9 more; ") ||
+		!strings.HasSuffix(problems[0].Error(), "--shard 2/30") {
 		t.Error(problems)
 	}
 }

@@ -46,7 +46,8 @@ func (r *Run) validate() error {
 	for i, l := range r.Looks {
 		most = max(most, l.Forks)
 		if l.Forks < r.Settings.Forks || l.Forks > MaxForks {
-			return fmt.Errorf("looks[%d].forks: %d, want %d (settings.forks) to %d", i, l.Forks, r.Settings.Forks, MaxForks)
+			return fmt.Errorf("looks[%d].forks: %d, want %d (settings.forks) to %d", i, l.Forks,
+				r.Settings.Forks, MaxForks)
 		}
 	}
 	if err := CheckPlanned(most, len(r.Cells)); err != nil {
@@ -102,7 +103,8 @@ func (r *Run) validateForks(cells map[string]bool) error {
 			return fmt.Errorf("forks[%d].cell: %s is not among the run's cells", i, key.cell)
 		}
 		if j, ok := first[key]; ok {
-			return fmt.Errorf("forks[%d].index: fork %d of %s is there twice, as forks[%d] too", i, f.Index, key.cell, j)
+			return fmt.Errorf("forks[%d].index: fork %d of %s is there twice, as forks[%d] too", i, f.Index,
+				key.cell, j)
 		}
 		first[key] = i
 	}
@@ -130,12 +132,15 @@ func (im *Implementation) validate() error {
 	case im.CasesPassed < 0:
 		return fmt.Errorf("casesPassed: %d is negative", im.CasesPassed)
 	case !slices.Contains([]string{VerifyPassed, VerifyFailed, VerifySkipped}, im.Verified):
-		return fmt.Errorf("verified: %q, want %s, %s or %s", im.Verified, VerifyPassed, VerifyFailed, VerifySkipped)
+		return fmt.Errorf("verified: %q, want %s, %s or %s", im.Verified, VerifyPassed, VerifyFailed,
+			VerifySkipped)
 	}
 	return nil
 }
 
-var components = []contract.Component{contract.ComponentStore, contract.ComponentFIFO, contract.ComponentDelay, contract.ComponentQueue, contract.ComponentLimiter, contract.ComponentInformer}
+var components = []contract.Component{contract.ComponentStore, contract.ComponentFIFO,
+	contract.ComponentDelay, contract.ComponentQueue, contract.ComponentLimiter,
+	contract.ComponentInformer}
 
 func (c Cell) validate() error {
 	switch {
@@ -155,7 +160,8 @@ func (c Cell) validate() error {
 			return fmt.Errorf("params[%d]: key and value must be set", i)
 		}
 		if n, _ := strconv.ParseFloat(p.Value, 64); !(n >= 0 && n <= maxParam) { // 0 if it is no number
-			return fmt.Errorf("params[%d].value: %q, want a number of 0 to %g, or a word", i, p.Value, maxParam)
+			return fmt.Errorf("params[%d].value: %q, want a number of 0 to %g, or a word", i, p.Value,
+				maxParam)
 		}
 	}
 	return nil
@@ -165,7 +171,8 @@ func (c Cell) validate() error {
 func (f *Fork) Validate() error {
 	switch {
 	case f.Index < 0 || f.Index >= MaxForks && f.Index != ProfileIndex:
-		return fmt.Errorf("index: %d, want 0 to %d, or %d of a fork with profiles", f.Index, MaxForks-1, ProfileIndex)
+		return fmt.Errorf("index: %d, want 0 to %d, or %d of a fork with profiles", f.Index, MaxForks-1,
+			ProfileIndex)
 	case f.Block < 0:
 		return fmt.Errorf("block: %d is negative", f.Block)
 	case !natural(f.Seconds):
@@ -237,7 +244,8 @@ func validateRatios(field string, ratios map[string]LogRatio) error {
 		}
 		for _, v := range append([]float64{r.Log}, r.Sittings...) {
 			if math.IsNaN(v) || math.Abs(v) > mostLogRatio {
-				return fmt.Errorf("%s[%q]: %v, want a logarithm between -%d and %d", field, metric, v, mostLogRatio, mostLogRatio)
+				return fmt.Errorf("%s[%q]: %v, want a logarithm between -%d and %d", field, metric, v,
+					mostLogRatio, mostLogRatio)
 			}
 		}
 	}
@@ -254,7 +262,8 @@ func validateValues(field string, values map[string]float64) error {
 			return fmt.Errorf("%s[%q]: no name of a metric", field, metric)
 		}
 		if v := values[metric]; !(v == 0 || v >= 1/maxValue && v <= maxValue) {
-			return fmt.Errorf("%s[%q]: %v, want 0, or a number from %g to %g", field, metric, v, 1/maxValue, maxValue)
+			return fmt.Errorf("%s[%q]: %v, want 0, or a number from %g to %g", field, metric, v, 1/maxValue,
+				maxValue)
 		}
 	}
 	return nil

@@ -28,7 +28,8 @@ func written(t *testing.T) (dir, text string) {
 	aa.Role = AARole
 	r.Cells = append(r.Cells, aa)
 	r.Finished, r.Complete = time.Unix(2, 0), true
-	r.Impls = []Implementation{{Component: "store", Name: "clientgo", Verified: VerifyPassed, CasesPassed: 3}}
+	r.Impls = []Implementation{
+		{Component: "store", Name: "clientgo", Verified: VerifyPassed, CasesPassed: 3}}
 	dir = filepath.Join(t.TempDir(), "run")
 	j, err := CreateJournal(dir, r)
 	if err != nil {
@@ -37,7 +38,8 @@ func written(t *testing.T) (dir, text string) {
 	for i := range 2 {
 		f := sampleFork(r, i)
 		f.Started, f.Seconds, f.Process = time.Unix(1, 5), 0.25, map[string]float64{metrics.PeakRSS: 4096}
-		f.Series[0].Passes, f.Series[0].Histograms = []float64{39, 41}, map[string]string{"delay": encoded}
+		f.Series[0].Passes, f.Series[0].Histograms = []float64{39, 41},
+			map[string]string{"delay": encoded}
 		if err := j.Keep(f); err != nil {
 			t.Fatal(err)
 		}
@@ -63,44 +65,64 @@ func TestReadRunNamesThePath(t *testing.T) {
 		{"schema as a string", schemaField, `"schema": "1"`, "schema: want int, have string"},
 		{"schema missing", schemaField + ",", ``, "schema: 0"},
 		{"time that is none", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "soon"`, "finished: "},
-		{"time as a number", `"started": "1970-01-01T00:00:01.000000005Z"`, `"started": 17`, "forks[0].started: "},
-		{"times out of order", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "1970-01-01T00:00:00Z"`, "finished: "},
+		{"time as a number", `"started": "1970-01-01T00:00:01.000000005Z"`, `"started": 17`,
+			"forks[0].started: "},
+		{"times out of order", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "1970-01-01T00:00:00Z"`,
+			"finished: "},
 		{"started missing", `"started": "1970-01-01T00:00:01Z",`, ``, "started: missing"},
 		{"null for a number", `"seconds": 0.25`, `"seconds": null`, "forks[0].seconds: null"},
 		{"null for a value", `"ns/op": 41`, `"ns/op": null`, `forks[1].series[0].values["ns/op"]: null`},
-		{"text for a value", `"ns/op": 41`, `"ns/op": "41"`, `forks[1].series[0].values["ns/op"]: want float64, have string`},
+		{"text for a value", `"ns/op": 41`, `"ns/op": "41"`,
+			`forks[1].series[0].values["ns/op"]: want float64, have string`},
 		{"negative value", `"ns/op": 41`, `"ns/op": -41`, `forks[1].series[0].values["ns/op"]: -41`},
-		{"more than any number", `"ns/op": 41`, `"ns/op": 1e999`, `forks[1].series[0].values["ns/op"]: want float64, have number 1e999`},
-		{"more than a picture holds", `"ns/op": 41`, `"ns/op": 1.7e308`, `forks[1].series[0].values["ns/op"]: 1.7e+308, want 0, or a number from 1e-100 to 1e+100`},
-		{"less than a picture holds", `"ns/op": 41`, `"ns/op": 5e-324`, `forks[1].series[0].values["ns/op"]: 5e-324, want 0, or`},
-		{"more forks than a cell has", `"index": 1`, `"index": 10000`, "forks[1].index: 10000, want 0 to 9999, or 1048576"},
-		{"more processors than there are", `"procs": 2`, `"procs": 2000000000`, "cells[0].procs: 2000000000, want 1 to 65536"},
+		{"more than any number", `"ns/op": 41`, `"ns/op": 1e999`,
+			`forks[1].series[0].values["ns/op"]: want float64, have number 1e999`},
+		{"more than a picture holds", `"ns/op": 41`, `"ns/op": 1.7e308`,
+			`forks[1].series[0].values["ns/op"]: 1.7e+308, want 0, or a number from 1e-100 to 1e+100`},
+		{"less than a picture holds", `"ns/op": 41`, `"ns/op": 5e-324`,
+			`forks[1].series[0].values["ns/op"]: 5e-324, want 0, or`},
+		{"more forks than a cell has", `"index": 1`, `"index": 10000`,
+			"forks[1].index: 10000, want 0 to 9999, or 1048576"},
+		{"more processors than there are", `"procs": 2`, `"procs": 2000000000`,
+			"cells[0].procs: 2000000000, want 1 to 65536"},
 		{"no size of anything", `"value": "10"`, `"value": "Inf"`, `cells[0].params[0].value: "Inf"`},
 		{"not a number", `"ns/op": 41`, `"ns/op": NaN`, "not whole JSON"},
 		{"unit with a space", `"ns/op": 41`, `"ns op": 41`, `forks[1].series[0].values["ns op"]`},
-		{"negative process value", `"peak-rss-B": 4096`, `"peak-rss-B": -1`, `forks[0].process["peak-rss-B"]: -1`},
+		{"negative process value", `"peak-rss-B": 4096`, `"peak-rss-B": -1`,
+			`forks[0].process["peak-rss-B"]: -1`},
 		{"negative time", `"seconds": 0.25`, `"seconds": -1`, "forks[0].seconds: -1"},
 		{"negative pass", "39,", "-39,", "forks[0].series[0].passes[0]: -39"},
 		{"text for a pass", "39,", `"39",`, "forks[0].series[0].passes[0]: want float64, have string"},
-		{"negative goroutines", `"goroutines": 1`, `"goroutines": -1`, "forks[0].series[0].goroutines: -1"},
+		{"negative goroutines", `"goroutines": 1`, `"goroutines": -1`,
+			"forks[0].series[0].goroutines: -1"},
 		{"negative block", `"block": 0`, `"block": -1`, "forks[0].block: -1"},
 		{"negative seed", `"seed": 0`, `"seed": -1`, "forks[0].seed: want uint64"},
 		{"half a fork", `"index": 1`, `"index": 1.5`, "forks[1].index: want int"},
-		{"the same fork twice", `"index": 1`, `"index": 0`, "forks[1].index: fork 0 of store/store-ops/objects=10/clientgo/p2 is there twice"},
-		{"histogram that is none", `"delay": "`, `"delay": "x`, `forks[0].series[0].histograms["delay"]: `},
-		{"the same cell twice", `"role": "aa"`, `"role": ""`, "cells[1]: store/store-ops/objects=10/clientgo/p2 is there twice"},
+		{"the same fork twice", `"index": 1`, `"index": 0`,
+			"forks[1].index: fork 0 of store/store-ops/objects=10/clientgo/p2 is there twice"},
+		{"histogram that is none", `"delay": "`, `"delay": "x`,
+			`forks[0].series[0].histograms["delay"]: `},
+		{"the same cell twice", `"role": "aa"`, `"role": ""`,
+			"cells[1]: store/store-ops/objects=10/clientgo/p2 is there twice"},
 		{"unknown role", `"role": "aa"`, `"role": "bb"`, `cells[1].role: "bb"`},
-		{"unknown component", `"component": "store",` + "\n\t\t\t\"impl\"", `"component": "stove",` + "\n\t\t\t\"impl\"", `cells[0].component: "stove"`},
+		{"unknown component", `"component": "store",` + "\n\t\t\t\"impl\"",
+			`"component": "stove",` + "\n\t\t\t\"impl\"", `cells[0].component: "stove"`},
 		{"no processors", `"procs": 2`, `"procs": 0`, "cells[0].procs: 0"},
-		{"a fork's cell without implementation", "\t\t\t\t\"impl\": \"clientgo\"", "\t\t\t\t\"impl\": \"\"", "forks[0].cell.impl: missing"},
-		{"a fork of another cell", "\t\t\t\t\"impl\": \"clientgo\"", "\t\t\t\t\"impl\": \"other\"", "forks[0].cell: store/store-ops/objects=10/other/p2 is not among"},
+		{"a fork's cell without implementation", "\t\t\t\t\"impl\": \"clientgo\"",
+			"\t\t\t\t\"impl\": \"\"", "forks[0].cell.impl: missing"},
+		{"a fork of another cell", "\t\t\t\t\"impl\": \"clientgo\"", "\t\t\t\t\"impl\": \"other\"",
+			"forks[0].cell: store/store-ops/objects=10/other/p2 is not among"},
 		{"parameter without value", `"value": "10"`, `"value": ""`, "cells[0].params[0]"},
 		{"workload without name", `"name": "store-ops"`, `"name": ""`, "workloads[0]"},
-		{"unknown outcome of the suite", `"verified": "passed"`, `"verified": "yes"`, `implementations[0].verified: "yes"`},
-		{"negative count of cases", `"casesPassed": 3`, `"casesPassed": -3`, "implementations[0].casesPassed: -3"},
-		{"implementation without name", `"name": "clientgo"`, `"name": ""`, "implementations[0].name: missing"},
+		{"unknown outcome of the suite", `"verified": "passed"`, `"verified": "yes"`,
+			`implementations[0].verified: "yes"`},
+		{"negative count of cases", `"casesPassed": 3`, `"casesPassed": -3`,
+			"implementations[0].casesPassed: -3"},
+		{"implementation without name", `"name": "clientgo"`, `"name": ""`,
+			"implementations[0].name: missing"},
 		{"no chance of error", `"alpha": 0.01`, `"alpha": 0`, "settings.rule.alpha: 0"},
-		{"negative threshold", `"threshold": 0.03`, `"threshold": -0.03`, "settings.rule.threshold: -0.03"},
+		{"negative threshold", `"threshold": 0.03`, `"threshold": -0.03`,
+			"settings.rule.threshold: -0.03"},
 		{"object for a list", `"command": null`, `"command": {}`, "command: want []string, have object"},
 		{"number for a truth", `"complete": true`, `"complete": 1`, "complete: want bool, have number"},
 		{"text for the cores", `"cores": 0`, `"cores": "2"`, "environment.cores: want int, have string"},
@@ -114,7 +136,8 @@ func TestReadRunNamesThePath(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Replace(text, c.old, c.new, 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadRun(edited); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadRun(edited); err == nil || !strings.HasPrefix(err.Error(), path+": ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s and %q", c.name, err, path, c.want)
 		}
 	}
@@ -127,13 +150,16 @@ func TestRunsOfTooManyForksAreRefused(t *testing.T) {
 	for i := range MaxWorkloads {
 		many.Workloads = append(many.Workloads, WorkloadText{Key: strconv.Itoa(i), Name: "w"})
 	}
-	if err := many.validate(); err == nil || !strings.Contains(err.Error(), "workloads: 10001, want 10000 at most") {
+	if err := many.validate(); err == nil ||
+		!strings.Contains(err.Error(), "workloads: 10001, want 10000 at most") {
 		t.Errorf("10,001 workloads: %v", err)
 	}
 	if err := CheckPlanned(MaxForks, 100); err != nil {
 		t.Error(err)
 	}
-	if err := CheckPlanned(MaxForks, 101); err == nil || !strings.Contains(err.Error(), "10000 processes of each of 101 cells are 1010000, want 1000000 at most in all") {
+	if err := CheckPlanned(MaxForks, 101); err == nil ||
+		!strings.Contains(err.Error(),
+			"10000 processes of each of 101 cells are 1010000, want 1000000 at most in all") {
 		t.Error(err)
 	}
 	dir, _ := written(t)
@@ -145,11 +171,22 @@ func TestRunsOfTooManyForksAreRefused(t *testing.T) {
 		spoil func(*Run)
 		want  string
 	}{
-		"looks":       {func(r *Run) { r.Looks = make([]Look, MaxLooks+1) }, "looks: 10001, want 10000 at most"},
-		"a look":      {func(r *Run) { r.Looks = []Look{{Forks: MaxForks + 1}} }, "looks[0].forks: 10001"},
-		"cells":       {func(r *Run) { r.Settings.Forks, r.Cells = MaxForks, make([]Cell, 200) }, "settings.forks, looks: 10000 processes of each of 200 cells"},
-		"shards":      {func(r *Run) { r.Settings.Shard = &Shard{Index: 1, Of: 2_000_000_000} }, "settings.shard.index: shard 1 of 2000000000, want an index from 1 to the number of shards, and 10000 shards at most"},
-		"forks asked": {func(r *Run) { r.Settings.Forks = 2_000_000_000 }, "settings.forks: 2000000000, want 1 to 10000"},
+		"looks": {func(r *Run) {
+			r.Looks = make([]Look, MaxLooks+1)
+		}, "looks: 10001, want 10000 at most"},
+		"a look": {func(r *Run) {
+			r.Looks = []Look{{Forks: MaxForks + 1}}
+		}, "looks[0].forks: 10001"},
+		"cells": {func(r *Run) {
+			r.Settings.Forks, r.Cells = MaxForks, make([]Cell, 200)
+		}, "settings.forks, looks: 10000 processes of each of 200 cells"},
+		"shards": {func(r *Run) {
+			r.Settings.Shard = &Shard{Index: 1, Of: 2_000_000_000}
+		}, "settings.shard.index: shard 1 of 2000000000, want an index from 1 to the number of " +
+			"shards, and 10000 shards at most"},
+		"forks asked": {func(r *Run) {
+			r.Settings.Forks = 2_000_000_000
+		}, "settings.forks: 2000000000, want 1 to 10000"},
 	} {
 		spoiled := *r
 		c.spoil(&spoiled)
@@ -176,12 +213,15 @@ func TestDamagedForkFileIsNamed(t *testing.T) {
 		{`"ns/op": 40`, `"ns/op": "40"`, `series[0].values["ns/op"]: want float64`},
 		{`"ns/op": 40`, `"ns/op": -40`, `series[0].values["ns/op"]: -40`},
 		{`"index": 0`, `"index": `, "not whole JSON"},
-		{`"impl": "clientgo"`, `"impl": "other"`, "cell: store/store-ops/objects=10/other/p2 is not among"},
+		{`"impl": "clientgo"`, `"impl": "other"`,
+			"cell: store/store-ops/objects=10/other/p2 is not among"},
 	} {
-		if err := os.WriteFile(files[0], []byte(strings.Replace(string(whole), c.old, c.new, 1)), 0o644); err != nil {
+		if err := os.WriteFile(files[0], []byte(strings.Replace(string(whole), c.old, c.new, 1)),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadRun(dir); err == nil || !strings.HasPrefix(err.Error(), files[0]+": ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadRun(dir); err == nil || !strings.HasPrefix(err.Error(), files[0]+": ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s and %q", c.new, err, files[0], c.want)
 		}
 	}
@@ -219,7 +259,8 @@ func TestRatiosToTheBaseAreChecked(t *testing.T) {
 		{logRatio(math.Inf(1), 0), `base["ns/op"]: +Inf`},
 	} {
 		s := Series{Op: "get", Base: c.base}
-		if err := s.validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := s.validate(); (err == nil) != (c.want == "") || err != nil &&
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.base, err, c.want)
 		}
 	}
@@ -232,16 +273,19 @@ func TestDuetIsChecked(t *testing.T) {
 		duet Duet
 		want string // "" if it is right
 	}{
-		{Duet{Against: "clientgo", Ratios: of(-0.2, -0.2), Reference: map[string]float64{"ns/op": 3}}, ""},
+		{Duet{Against: "clientgo", Ratios: of(-0.2, -0.2), Reference: map[string]float64{"ns/op": 3}},
+			""},
 		{Duet{Ratios: of(-0.2, -0.2)}, "duet.against"},
 		{Duet{Against: "clientgo"}, "duet.ratios"},
 		{Duet{Against: "clientgo", Ratios: of(0)}, `duet.ratios["ns/op"].sittings`},
 		{Duet{Against: "clientgo", Ratios: of(0, 0, 1000)}, `duet.ratios["ns/op"]: 1000`},
 		{Duet{Against: "clientgo", Ratios: of(math.NaN(), 0)}, `duet.ratios["ns/op"]: NaN`},
-		{Duet{Against: "clientgo", Ratios: of(0, 0), Reference: map[string]float64{"ns/op": -3}}, `duet.reference["ns/op"]`},
+		{Duet{Against: "clientgo", Ratios: of(0, 0), Reference: map[string]float64{"ns/op": -3}},
+			`duet.reference["ns/op"]`},
 	} {
 		s := Series{Op: "get", Duet: &c.duet}
-		if err := s.validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := s.validate(); (err == nil) != (c.want == "") || err != nil &&
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.duet, err, c.want)
 		}
 	}

@@ -23,7 +23,8 @@ import (
 // is above 1 - Confidence; too few values give the interval from 0 to FromZero.
 //
 // No shape of distribution is assumed. A small P speaks against one hypothesis only: that on
-// no machine the code differs. Cost: O(pairs log pairs), and some milliseconds for the exact distribution.
+// no machine the code differs. Cost: O(pairs log pairs), and some milliseconds for the exact
+// distribution.
 func RatioWithin(base, head [][]float64) (Ratio, error) {
 	if len(base) != len(head) {
 		return Ratio{}, fmt.Errorf("%d blocks against %d", len(base), len(head))
@@ -45,7 +46,8 @@ func RatioWithin(base, head [][]float64) (Ratio, error) {
 	for _, b := range blocks {
 		n, m, log = n+len(b.base), m+len(b.head), log+logChoose(b.size(), len(b.base))
 	}
-	r := Ratio{N: min(n, m), Lo: 0, Hi: FromZero, Blocks: len(blocks), SmallestP: min(1, 2*math.Exp(-log))}
+	r := Ratio{N: min(n, m), Lo: 0, Hi: FromZero, Blocks: len(blocks),
+		SmallestP: min(1, 2*math.Exp(-log))}
 	r.P = vanElteren(blocks)
 	r.Q = r.P
 	pairs, total := pairsOf(blocks)
@@ -133,8 +135,11 @@ func tailsOf(blocks []block, tiesOf func(*block) []int, at int) (below, above fl
 		}
 		// The continuity correction is half a step: a pair that is no tie moves the statistic
 		// by two units of the smallest weight.
-		step := float64(slices.MinFunc(blocks, func(a, b block) int { return a.weight - b.weight }).weight)
-		return normalCDF((float64(at) - mean + step) / deviation), normalCDF((mean - float64(at) + step) / deviation)
+		step := float64(slices.MinFunc(blocks, func(a, b block) int {
+			return a.weight - b.weight
+		}).weight)
+		return normalCDF((float64(at) - mean + step) / deviation),
+			normalCDF((mean - float64(at) + step) / deviation)
 	}
 	for value, p := range distribution(blocks, tiesOf) {
 		if value <= at {
@@ -307,7 +312,10 @@ func largestRejected(blocks []block) int {
 		most += 2 * blocks[i].weight * len(blocks[i].base) * len(blocks[i].head)
 	}
 	if values > exactValues {
-		return bisect(most, func(at int) bool { below, _ := tailsOf(blocks, untied, at); return below <= tail })
+		return bisect(most, func(at int) bool {
+			below, _ := tailsOf(blocks, untied, at)
+			return below <= tail
+		})
 	}
 	below := 0.0
 	for value, p := range distribution(blocks, untied) {

@@ -18,7 +18,9 @@ func TestOneBlockIsMannWhitney(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		base, head := normal(rng, 3+rng.IntN(6), 100, 5), normal(rng, 3+rng.IntN(6), 103, 5)
-		want := benchmath.AssumeNothing.Compare(benchmath.NewSample(slices.Clone(base), &benchmath.DefaultThresholds), benchmath.NewSample(slices.Clone(head), &benchmath.DefaultThresholds)).P
+		want := benchmath.AssumeNothing.Compare(
+			benchmath.NewSample(slices.Clone(base), &benchmath.DefaultThresholds),
+			benchmath.NewSample(slices.Clone(head), &benchmath.DefaultThresholds)).P
 		if got := vanElteren([]block{{base, head, 1}}); math.Abs(got-want) > 1e-9 {
 			t.Fatalf("%v against %v: p %g, benchmath says %g", base, head, got, want)
 		}
@@ -108,12 +110,15 @@ var blockShapes = map[string]func(*rand.Rand) float64{
 	"two modes": func(rng *rand.Rand) float64 {
 		return (1 + 0.03*rng.NormFloat64()) * float64(1+rng.IntN(2))
 	},
-	"a long tail": func(rng *rand.Rand) float64 { return math.Exp(0.2 * math.Abs(rng.NormFloat64()/rng.NormFloat64())) },
+	"a long tail": func(rng *rand.Rand) float64 {
+		return math.Exp(0.2 * math.Abs(rng.NormFloat64()/rng.NormFloat64()))
+	},
 }
 
 // onMachines draws base and head on machines whose speeds differ up to fourfold, and whose
 // noise differs threefold. head takes effect times as long.
-func onMachines(rng *rand.Rand, forks []int, effect float64, draw func(*rand.Rand) float64) (base, head [][]float64) {
+func onMachines(rng *rand.Rand, forks []int, effect float64, draw func(*rand.Rand) float64) (base,
+	head [][]float64) {
 	for _, n := range forks {
 		speed, noise := math.Exp(rng.Float64()*math.Log(4)), 0.5+rng.Float64()
 		side := func(effect float64) (out []float64) {
@@ -160,7 +165,8 @@ func TestNoFalseAlarmBetweenMachines(t *testing.T) {
 				n := float64(trials)
 				most := func(p float64) float64 { return n*p + 4*math.Sqrt(n*p*(1-p)) }
 				if float64(significant) > most(0.01) || float64(missed) > most(0.05) {
-					t.Errorf("of %d comparisons of the same code: p <= 0.01 in %d, an interval without 1 in %d", trials, significant, missed)
+					t.Errorf("of %d comparisons of the same code: p <= 0.01 in %d, an interval without 1 in %d",
+						trials, significant, missed)
 				}
 				if float64(alarms) > most(0.01) {
 					t.Errorf("%d false verdicts in %d", alarms, trials)
@@ -171,7 +177,8 @@ func TestNoFalseAlarmBetweenMachines(t *testing.T) {
 }
 
 // A slowdown of 30 percent on machines whose speeds differ up to fourfold is found, which a
-// comparison that mixes the machines finds hardly ever, unless there are dozens. The estimate is the slowdown.
+// comparison that mixes the machines finds hardly ever, unless there are dozens. The estimate is
+// the slowdown.
 func TestASlowdownIsFoundBetweenMachines(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -197,7 +204,8 @@ func TestASlowdownIsFoundBetweenMachines(t *testing.T) {
 			}
 		}
 		if within < trials*95/100 || mixed > within/2 && len(forks) < 40 {
-			t.Errorf("%s: %d of %d found within machines, %d with machines mixed", name, within, trials, mixed)
+			t.Errorf("%s: %d of %d found within machines, %d with machines mixed", name, within, trials,
+				mixed)
 		}
 		if m := MedianOf(estimates); math.Abs(m-1.3) > 0.01 {
 			t.Errorf("%s: the median estimate is %g, want 1.3", name, m)
@@ -236,13 +244,16 @@ func TestPowerWithinMachinesIsAsClaimed(t *testing.T) {
 func TestRatioWithinAtTheEdges(t *testing.T) {
 	t.Parallel()
 	ones := func(n int) [][]float64 { return slices.Repeat([][]float64{{1}}, n) }
-	if r, err := RatioWithin(ones(8), ones(8)); err != nil || r.Estimate != 1 || r.Lo != 1 || r.Hi != 1 || r.P != 1 {
+	if r, err := RatioWithin(ones(8), ones(8)); err != nil || r.Estimate != 1 || r.Lo != 1 ||
+		r.Hi != 1 || r.P != 1 {
 		t.Errorf("equal counts: %+v, %v; want 1 [1, 1]", r, err)
 	}
-	if r, err := RatioWithin(slices.Repeat([][]float64{{0}}, 8), ones(8)); err != nil || r.Estimate != FromZero || r.P > 0.01 {
+	if r, err := RatioWithin(slices.Repeat([][]float64{{0}}, 8), ones(8)); err != nil ||
+		r.Estimate != FromZero || r.P > 0.01 {
 		t.Errorf("from zero: %+v, %v", r, err)
 	}
-	if r, err := RatioWithin(ones(2), [][]float64{{2}, {3}}); err != nil || r.Lo != 0 || r.Hi != FromZero || r.P != 0.5 || r.SmallestP != 0.5 || r.Enough() {
+	if r, err := RatioWithin(ones(2), [][]float64{{2}, {3}}); err != nil || r.Lo != 0 ||
+		r.Hi != FromZero || r.P != 0.5 || r.SmallestP != 0.5 || r.Enough() {
 		t.Errorf("two pairs say nothing: %+v, %v", r, err)
 	}
 	for _, bad := range [][2][][]float64{{}, {{{1}}, {{1}, {2}}}, {{{1}, nil}, {nil, {2}}}} {
@@ -278,7 +289,8 @@ func TestSameInBlocks(t *testing.T) {
 		blocks [][]float64
 		want   float64
 	}{
-		{nil, 1}, {[][]float64{{1, 2}}, 1}, {[][]float64{{1}, {2}}, 1}, {[][]float64{{0, 0}, {0, 0}}, 1}, {[][]float64{{0, 0}, {1, 1}, nil}, 0},
+		{nil, 1}, {[][]float64{{1, 2}}, 1}, {[][]float64{{1}, {2}}, 1}, {[][]float64{{0, 0}, {0, 0}}, 1},
+		{[][]float64{{0, 0}, {1, 1}, nil}, 0},
 	} {
 		if got := SameInBlocks(c.blocks); got != c.want {
 			t.Errorf("%v: %g, want %g", c.blocks, got, c.want)

@@ -107,7 +107,8 @@ func GrowthOf(points []Point) Growth {
 	for _, s := range sizes {
 		for _, v := range s.values {
 			if !(v > 0) || math.IsInf(v, 0) || s.n < 0 {
-				return Growth{Reason: fmt.Sprintf("a value at %g is %g: a relative fit needs values above 0", s.n, v)}
+				return Growth{Reason: fmt.Sprintf("a value at %g is %g: a relative fit needs values above 0",
+					s.n, v)}
 			}
 		}
 		f.y = append(f.y, s.values...)
@@ -120,7 +121,8 @@ func GrowthOf(points []Point) Growth {
 	f.count(best)
 	rising := slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool { return c.b < 0 })
 	flat := candidates[0]
-	if chosen := slices.MinFunc(rising, f.byCriterion); f.rise(best) < 1/slight && f.criterion(chosen) > f.criterion(best)+distinct {
+	if chosen := slices.MinFunc(rising, f.byCriterion); f.rise(best) < 1/slight &&
+		f.criterion(chosen) > f.criterion(best)+distinct {
 		return Growth{Reason: "it falls as n grows: none of the models does"}
 	}
 	g := f.growth(flat, rising)
@@ -139,7 +141,9 @@ type size struct {
 func sizesOf(points []Point) []size {
 	var sizes []size
 	for _, p := range points {
-		i, found := slices.BinarySearchFunc(sizes, p.N, func(s size, n float64) int { return cmp.Compare(s.n, n) })
+		i, found := slices.BinarySearchFunc(sizes, p.N, func(s size, n float64) int {
+			return cmp.Compare(s.n, n)
+		})
 		if !found {
 			sizes = slices.Insert(sizes, i, size{n: p.N})
 		}
@@ -307,7 +311,9 @@ func (f *fitter) criterion(c candidate) float64 {
 	return aic + 2*p*(p+1)/(n-p-1)
 }
 
-func (f *fitter) byCriterion(a, b candidate) int { return cmp.Compare(f.criterion(a), f.criterion(b)) }
+func (f *fitter) byCriterion(a, b candidate) int {
+	return cmp.Compare(f.criterion(a), f.criterion(b))
+}
 
 // growth describes the model that is taken.
 func (f *fitter) growth(flat candidate, rising []candidate) Growth {
@@ -358,7 +364,8 @@ func (g Growth) Formula(variable string, quantity func(float64) string) string {
 	if g.Shifted {
 		log = "log2(1+" + variable + ")"
 	}
-	factor := map[Model]string{Logarithmic: log, Linear: variable, Linearithmic: variable + " × " + log}[g.Model]
+	factor := map[Model]string{Logarithmic: log, Linear: variable,
+		Linearithmic: variable + " × " + log}[g.Model]
 	switch {
 	case g.Model == "":
 		return ""

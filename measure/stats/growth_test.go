@@ -12,7 +12,8 @@ import (
 )
 
 // simulated gives a value per fork at each n: the law, times one with noise.
-func simulated(rng *rand.Rand, sizes []float64, forks int, noise float64, law func(n float64) float64) []Point {
+func simulated(rng *rand.Rand, sizes []float64, forks int, noise float64,
+	law func(n float64) float64) []Point {
 	var points []Point
 	for _, n := range sizes {
 		for range forks {
@@ -58,7 +59,8 @@ func TestGrowthFindsTheLaw(t *testing.T) {
 				}
 				t.Logf("found in %d of %d, found or listed in %d", found, runs, listed)
 				if found < c.found || listed < c.listed {
-					t.Errorf("found in %d, want %d; found or listed in %d, want %d", found, c.found, listed, c.listed)
+					t.Errorf("found in %d, want %d; found or listed in %d, want %d", found, c.found, listed,
+						c.listed)
 				}
 			})
 		}
@@ -69,13 +71,16 @@ func TestGrowthFindsTheLaw(t *testing.T) {
 func TestGrowthDescribesTheFit(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
-	g := GrowthOf(simulated(rng, []float64{1e3, 1e4, 1e5, 1e6}, 50, 0.05, func(n float64) float64 { return 500 + 0.6*n }))
+	g := GrowthOf(simulated(rng, []float64{1e3, 1e4, 1e5, 1e6}, 50, 0.05, func(n float64) float64 {
+		return 500 + 0.6*n
+	}))
 	for _, c := range []struct {
 		what      string
 		got, want float64
 		within    float64 // of want
 	}{
-		{"a", g.A, 500, 0.05}, {"b", g.B, 0.6, 0.02}, {"spread", g.Spread, 5, 0.15}, {"noise", g.Noise, 5, 0.15},
+		{"a", g.A, 500, 0.05}, {"b", g.B, 0.6, 0.02}, {"spread", g.Spread, 5, 0.15},
+		{"noise", g.Noise, 5, 0.15},
 		{"rise", g.Rise, 600_500.0 / 1_100, 0.05}, {"at 10,000", g.At(1e4), 6_500, 0.02},
 	} {
 		if math.Abs(c.got/c.want-1) > c.within {
@@ -85,7 +90,9 @@ func TestGrowthDescribesTheFit(t *testing.T) {
 	if g.Model != Linear || g.R2 < 0.98 || g.R2 > 1 {
 		t.Errorf("%+v", g)
 	}
-	if got := g.Formula("objects", func(v float64) string { return fmt.Sprintf("%.1fns", v) }); !strings.HasSuffix(got, "ns + 0.6ns × objects") {
+	if got := g.Formula("objects", func(v float64) string {
+		return fmt.Sprintf("%.1fns", v)
+	}); !strings.HasSuffix(got, "ns + 0.6ns × objects") {
 		t.Error(got)
 	}
 }
@@ -100,7 +107,9 @@ func TestGrowthSaysWhatItCannotTell(t *testing.T) {
 		return points
 	}
 	rng := rand.New(rand.NewPCG(3, 3))
-	short := GrowthOf(simulated(rng, []float64{1000, 1100, 1200}, 6, 0.05, func(n float64) float64 { return 8 * math.Log2(n) }))
+	short := GrowthOf(simulated(rng, []float64{1000, 1100, 1200}, 6, 0.05, func(n float64) float64 {
+		return 8 * math.Log2(n)
+	}))
 	if short.Model != Flat || !slices.Contains(short.AlsoFits, Logarithmic) {
 		t.Errorf("log over a fifth of its range: %+v; want flat, which log also fits", short)
 	}
@@ -116,7 +125,8 @@ func TestGrowthSaysWhatItCannotTell(t *testing.T) {
 		{"faster with more", noisy(400, 200, 100, 50), "it falls"},
 		{"up and down", noisy(100, 300, 100, 300), "by none of the models clearly"},
 	} {
-		if g := GrowthOf(c.points); g.Model != "" || !strings.Contains(g.Reason, c.want) || !math.IsNaN(g.At(1)) || g.Formula("n", nil) != "" {
+		if g := GrowthOf(c.points); g.Model != "" || !strings.Contains(g.Reason, c.want) ||
+			!math.IsNaN(g.At(1)) || g.Formula("n", nil) != "" {
 			t.Errorf("%s: %+v; want no model, and %q", c.name, g, c.want)
 		}
 	}
@@ -138,7 +148,8 @@ func TestGrowthOfMuchIsNotFlat(t *testing.T) {
 		points = append(points, Point{n, 0.95 * y}, Point{n, y}, Point{n, 1.05 * y})
 	}
 	g := GrowthOf(points)
-	if g.Model != Linearithmic || !slices.Contains(g.AlsoFits, Linear) || slices.Contains(g.AlsoFits, Flat) {
+	if g.Model != Linearithmic || !slices.Contains(g.AlsoFits, Linear) ||
+		slices.Contains(g.AlsoFits, Flat) {
 		t.Errorf("%+v; want n log n, or linear, and nothing slower", g)
 	}
 }
@@ -147,11 +158,16 @@ func TestGrowthOfMuchIsNotFlat(t *testing.T) {
 func TestGrowthFromZero(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 5))
-	g := GrowthOf(simulated(rng, []float64{0, 1, 10, 80}, 6, 0.02, func(n float64) float64 { return 10 + 5*math.Log2(1+n) }))
-	if g.Model != Logarithmic || !g.Shifted || math.Abs(g.B/5-1) > 0.05 || math.Abs(g.At(0)/10-1) > 0.05 {
+	g := GrowthOf(simulated(rng, []float64{0, 1, 10, 80}, 6, 0.02, func(n float64) float64 {
+		return 10 + 5*math.Log2(1+n)
+	}))
+	if g.Model != Logarithmic || !g.Shifted || math.Abs(g.B/5-1) > 0.05 ||
+		math.Abs(g.At(0)/10-1) > 0.05 {
 		t.Errorf("%+v", g)
 	}
-	if got := g.Formula("readers", func(float64) string { return "x" }); got != "x + x × log2(1+readers)" {
+	if got := g.Formula("readers", func(float64) string {
+		return "x"
+	}); got != "x + x × log2(1+readers)" {
 		t.Error(got)
 	}
 }
@@ -161,10 +177,14 @@ func TestGrowthFromZero(t *testing.T) {
 // weights, which must act as repeated points do.
 func TestLeastSquaresAgainstNIST(t *testing.T) {
 	t.Parallel()
-	y := []float64{0.1, 338.8, 118.1, 888.0, 9.2, 228.1, 668.5, 998.5, 449.1, 778.9, 559.2, 0.3, 0.1, 778.1, 668.8, 339.3, 448.9, 10.8,
-		557.7, 228.3, 998.0, 888.8, 119.6, 0.3, 0.6, 557.6, 339.3, 888.0, 998.5, 778.9, 10.2, 117.6, 228.9, 668.4, 449.2, 0.2}
-	x := []float64{0.2, 337.4, 118.2, 884.6, 10.1, 226.5, 666.3, 996.3, 448.6, 777.0, 558.2, 0.4, 0.6, 775.5, 666.9, 338.0, 447.5, 11.6,
-		556.0, 228.1, 995.8, 887.6, 120.2, 0.3, 0.3, 556.8, 339.1, 887.2, 999.0, 779.0, 11.1, 118.3, 229.2, 669.1, 448.9, 0.5}
+	y := []float64{0.1, 338.8, 118.1, 888.0, 9.2, 228.1, 668.5, 998.5, 449.1, 778.9, 559.2, 0.3, 0.1,
+		778.1, 668.8, 339.3, 448.9, 10.8,
+		557.7, 228.3, 998.0, 888.8, 119.6, 0.3, 0.6, 557.6, 339.3, 888.0, 998.5, 778.9, 10.2, 117.6,
+		228.9, 668.4, 449.2, 0.2}
+	x := []float64{0.2, 337.4, 118.2, 884.6, 10.1, 226.5, 666.3, 996.3, 448.6, 777.0, 558.2, 0.4, 0.6,
+		775.5, 666.9, 338.0, 447.5, 11.6,
+		556.0, 228.1, 995.8, 887.6, 120.2, 0.3, 0.3, 556.8, 339.1, 887.2, 999.0, 779.0, 11.1, 118.3,
+		229.2, 669.1, 448.9, 0.5}
 	a, b := stat.LinearRegression(x, y, nil, false)
 	near(t, "intercept", a, -0.262323073774029)
 	near(t, "slope", b, 1.00211681802045)

@@ -161,8 +161,11 @@ func DecodeHistogram(s string) (*Histogram, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoding a histogram: %w", err)
 	}
-	if lo, hi, digits := h.LowestTrackableValue(), h.HighestTrackableValue(), h.SignificantFigures(); lo != 1 || hi != longest || digits != digitsKept {
-		return nil, fmt.Errorf("decoding a histogram: it has %d digits from %d to %d, want %d digits from 1 to %d", digits, lo, hi, digitsKept, longest)
+	if lo, hi, digits := h.LowestTrackableValue(), h.HighestTrackableValue(),
+		h.SignificantFigures(); lo != 1 || hi != longest || digits != digitsKept {
+		return nil, fmt.Errorf(
+			"decoding a histogram: it has %d digits from %d to %d, want %d digits from 1 to %d", digits, lo,
+			hi, digitsKept, longest)
 	}
 	return &Histogram{h: h}, nil
 }

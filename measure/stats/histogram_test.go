@@ -77,13 +77,16 @@ func TestDecodeHistogramRefusesDamage(t *testing.T) {
 // A text of a hundred bytes may ask for a histogram of millions of counters.
 func TestDecodeHistogramRefusesOtherSizes(t *testing.T) {
 	t.Parallel()
-	for _, h := range []*hdrhistogram.Histogram{hdrhistogram.New(1, longest, 2), hdrhistogram.New(1, 1<<40, 3), hdrhistogram.New(2, longest, 3)} {
+	for _, h := range []*hdrhistogram.Histogram{hdrhistogram.New(1, longest, 2),
+		hdrhistogram.New(1, 1<<40, 3), hdrhistogram.New(2, longest, 3)} {
 		b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := DecodeHistogram(string(b)); err == nil || !strings.Contains(err.Error(), "want 3 digits from 1 to 3600000000000") {
-			t.Errorf("%d digits from %d to %d: %v", h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue(), err)
+		if _, err := DecodeHistogram(string(b)); err == nil ||
+			!strings.Contains(err.Error(), "want 3 digits from 1 to 3600000000000") {
+			t.Errorf("%d digits from %d to %d: %v", h.SignificantFigures(), h.LowestTrackableValue(),
+				h.HighestTrackableValue(), err)
 		}
 	}
 }
@@ -114,7 +117,8 @@ func TestUsualPercentileSurvivesAStop(t *testing.T) {
 	if got := values[metrics.Percentile(metrics.Delay, 99)]; got < float64(10*time.Millisecond) {
 		t.Errorf("the p99 is %v, want that of the stop", time.Duration(got))
 	}
-	if got, want := values[metrics.Usual(metrics.Delay)], float64(5*time.Microsecond); math.Abs(got/want-1) > 0.01 {
+	if got, want := values[metrics.Usual(metrics.Delay)],
+		float64(5*time.Microsecond); math.Abs(got/want-1) > 0.01 {
 		t.Errorf("the usual p99 is %v, want %v", time.Duration(got), time.Duration(want))
 	}
 	if got, want := h.Count(), int64(measured/step); got != want {
@@ -132,7 +136,8 @@ func TestSlicesTakeWhatIsOutOfRange(t *testing.T) {
 	}
 	first, last := h.slices[0], h.slices[numSlices-1]
 	if first.TotalCount() != 2 || last.TotalCount() != 2 || h.Count() != 4 {
-		t.Errorf("%d in the first slice, %d in the last, %d in all; want 2, 2 and 4", first.TotalCount(), last.TotalCount(), h.Count())
+		t.Errorf("%d in the first slice, %d in the last, %d in all; want 2, 2 and 4", first.TotalCount(),
+			last.TotalCount(), h.Count())
 	}
 	if got := time.Duration(first.Max()); got < LongRun || h.Max() < 9*time.Second {
 		t.Errorf("10 s count as %v in a slice and as %v in the whole", got, h.Max())
@@ -203,7 +208,8 @@ func TestUsualPercentileNeedsDurations(t *testing.T) {
 		}, slow},
 	} {
 		got, ok := of(c.slice).UsualPercentile(99)
-		if ok != (c.want > 0) || float64(got) < 0.98*float64(c.want) || float64(got) > 1.02*float64(c.want) {
+		if ok != (c.want > 0) || float64(got) < 0.98*float64(c.want) ||
+			float64(got) > 1.02*float64(c.want) {
 			t.Errorf("%s: %v (%t), want %v", c.name, got, ok, c.want)
 		}
 	}

@@ -46,7 +46,9 @@ func PairedRatioOf(logs []float64) (Ratio, error) {
 	if n == 0 {
 		return Ratio{}, fmt.Errorf("no ratios of forks")
 	}
-	if i := slices.IndexFunc(logs, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); i >= 0 {
+	if i := slices.IndexFunc(logs, func(v float64) bool {
+		return math.IsNaN(v) || math.IsInf(v, 0)
+	}); i >= 0 {
 		return Ratio{}, fmt.Errorf("ratio %d of %d is not finite: %v", i+1, n, logs[i])
 	}
 	mean, deviation := stat.MeanStdDev(logs, nil)
@@ -77,7 +79,8 @@ func RelativeRatioOf(base, head []float64) (Ratio, error) {
 		share[i], degrees[i] = deviation*deviation/float64(len(logs)), float64(len(logs)-1)
 	}
 	difference := math.Log(r[1].Estimate) - math.Log(r[0].Estimate)
-	out := Ratio{Estimate: math.Exp(difference), Lo: 0, Hi: FromZero, P: 1, Q: 1, N: min(r[0].N, r[1].N), Paired: true}
+	out := Ratio{Estimate: math.Exp(difference), Lo: 0, Hi: FromZero, P: 1, Q: 1,
+		N: min(r[0].N, r[1].N), Paired: true}
 	if out.N < 2 {
 		return out, nil
 	}

@@ -49,7 +49,8 @@ func TestStudentT(t *testing.T) {
 		p       float64
 		degrees int
 		want    float64
-	}{{0.975, 1, 12.706}, {0.975, 3, 3.182}, {0.975, 7, 2.365}, {0.995, 5, 4.032}, {0.975, 30, 2.042}} {
+	}{{0.975, 1, 12.706}, {0.975, 3, 3.182}, {0.975, 7, 2.365}, {0.995, 5, 4.032},
+		{0.975, 30, 2.042}} {
 		if got := studentT(float64(c.degrees)).Quantile(c.p); math.Abs(got-c.want) > 0.001 {
 			t.Errorf("%g of %d degrees: %.4f, want %.3f", c.p, c.degrees, got, c.want)
 		}
@@ -59,16 +60,20 @@ func TestStudentT(t *testing.T) {
 func TestPairedRatioOf(t *testing.T) {
 	t.Parallel()
 	r, err := PairedRatioOf([]float64{math.Log(0.8), math.Log(0.82), math.Log(0.81), math.Log(0.79)})
-	if err != nil || math.Abs(r.Estimate-0.805) > 0.001 || r.Lo > 0.79 || r.Hi < 0.82 || r.Lo < 0.77 || r.Hi > 0.84 || r.P > 1e-3 || r.N != 4 {
+	if err != nil || math.Abs(r.Estimate-0.805) > 0.001 || r.Lo > 0.79 || r.Hi < 0.82 || r.Lo < 0.77 ||
+		r.Hi > 0.84 || r.P > 1e-3 || r.N != 4 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err := PairedRatioOf([]float64{0, 0, 0, 0}); err != nil || r.Estimate != 1 || r.Lo != 1 || r.Hi != 1 || r.P != 1 {
+	if r, err := PairedRatioOf([]float64{0, 0, 0, 0}); err != nil || r.Estimate != 1 || r.Lo != 1 ||
+		r.Hi != 1 || r.P != 1 {
 		t.Errorf("equal counts: %+v, %v; want 1 [1, 1]", r, err)
 	}
-	if r, err := PairedRatioOf([]float64{math.Log(2), math.Log(2)}); err != nil || math.Abs(r.Lo-2) > 1e-9 || r.P > 1e-9 {
+	if r, err := PairedRatioOf([]float64{math.Log(2), math.Log(2)}); err != nil ||
+		math.Abs(r.Lo-2) > 1e-9 || r.P > 1e-9 {
 		t.Errorf("twice, always: %+v, %v", r, err)
 	}
-	if r, err := PairedRatioOf([]float64{0.1}); err != nil || r.Lo != 0 || r.Hi != FromZero || r.P != 1 {
+	if r, err := PairedRatioOf([]float64{0.1}); err != nil || r.Lo != 0 || r.Hi != FromZero ||
+		r.P != 1 {
 		t.Errorf("one fork says nothing of the noise: %+v, %v", r, err)
 	}
 	for _, bad := range [][]float64{nil, {math.NaN()}, {0, math.Inf(1)}} {
@@ -82,13 +87,16 @@ func TestRelativeRatioOf(t *testing.T) {
 	t.Parallel()
 	base, head := []float64{0.10, 0.11, 0.09, 0.10}, []float64{0.20, 0.21, 0.19, 0.20, 0.20}
 	r, err := RelativeRatioOf(base, head)
-	if err != nil || math.Abs(math.Log(r.Estimate)-0.1) > 1e-9 || r.Lo < math.Exp(0.08) || r.Hi > math.Exp(0.12) || r.P > 1e-4 || r.N != 4 || !r.Enough() {
+	if err != nil || math.Abs(math.Log(r.Estimate)-0.1) > 1e-9 || r.Lo < math.Exp(0.08) ||
+		r.Hi > math.Exp(0.12) || r.P > 1e-4 || r.N != 4 || !r.Enough() {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err := RelativeRatioOf([]float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}); err != nil || r.Estimate != 1 || r.Lo != 1 || r.Hi != 1 || r.P != 1 {
+	if r, err := RelativeRatioOf([]float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}); err != nil ||
+		r.Estimate != 1 || r.Lo != 1 || r.Hi != 1 || r.P != 1 {
 		t.Errorf("equal: %+v, %v", r, err)
 	}
-	if r, err := RelativeRatioOf([]float64{0}, head); err != nil || r.Lo != 0 || r.Hi != FromZero || r.P != 1 || r.Enough() {
+	if r, err := RelativeRatioOf([]float64{0}, head); err != nil || r.Lo != 0 || r.Hi != FromZero ||
+		r.P != 1 || r.Enough() {
 		t.Errorf("one fork says nothing of the noise: %+v, %v", r, err)
 	}
 	if _, err := RelativeRatioOf(base, nil); err == nil {
@@ -106,7 +114,9 @@ func TestIntervalsOfDuetsCover(t *testing.T) {
 		draw        func(rng *rand.Rand, n int) (Ratio, error)
 		approximate float64 // how far the shares may be off beyond chance
 	}{
-		{"paired", func(rng *rand.Rand, n int) (Ratio, error) { return PairedRatioOf(normal(rng, n, 0, 0.003)) }, 0},
+		{"paired", func(rng *rand.Rand, n int) (Ratio, error) {
+			return PairedRatioOf(normal(rng, n, 0, 0.003))
+		}, 0},
 		{"relative", func(rng *rand.Rand, n int) (Ratio, error) {
 			return RelativeRatioOf(normal(rng, n, 0.3, 0.01), normal(rng, n, 0.3, 0.05))
 		}, 0.01},
@@ -131,7 +141,8 @@ func TestIntervalsOfDuetsCover(t *testing.T) {
 				what string
 				got  int
 				want float64
-			}{{"intervals that miss the truth", missed, 0.05}, {"p-values of at most 0.01", significant, 0.01}} {
+			}{{"intervals that miss the truth", missed, 0.05},
+				{"p-values of at most 0.01", significant, 0.01}} {
 				// Four standard deviations of a binomial on either side.
 				share := float64(count.got) / runs
 				if math.Abs(share-count.want) > 4*math.Sqrt(count.want*(1-count.want)/runs)+c.approximate {
@@ -208,8 +219,10 @@ func TestPairedFalseAlarmsOfTwoModes(t *testing.T) {
 			}
 		}
 		p := math.Pow(2, float64(1-n))
-		if got, most := float64(alarms), trials*p+4*math.Sqrt(trials*p*(1-p)); got > most || n == FewestDuets && got < trials*p/2 {
-			t.Errorf("%d forks: %d false verdicts in %d, want %.0f at most, and with few forks half of that at least", n, alarms, trials, most)
+		if got, most := float64(alarms), trials*p+4*math.Sqrt(trials*p*(1-p)); got > most ||
+			n == FewestDuets && got < trials*p/2 {
+			t.Errorf("%d forks: %d false verdicts in %d, want %.0f at most, and with few forks half of "+
+				"that at least", n, alarms, trials, most)
 		}
 	}
 }
@@ -231,7 +244,8 @@ func TestPairedPowerIsAsClaimed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p := DefaultRule.Prospect(r, FloorOf(aa), DefaultRule.Alpha); p.Detectable > 0 && p.Detectable <= 0.05 {
+				if p := DefaultRule.Prospect(r, FloorOf(aa), DefaultRule.Alpha); p.Detectable > 0 &&
+					p.Detectable <= 0.05 {
 					claimed++
 					if DefaultRule.Judge(metrics.LowerIsBetter, r, FloorOf(aa)) == Worse {
 						found++

@@ -114,7 +114,8 @@ func precisionOf(ratio Ratio) precision {
 // with is the precision of n values with the same noise.
 func (p precision) with(n int) precision {
 	more := float64(n-1) / float64(p.n-1)
-	return precision{se: p.se * math.Sqrt(float64(p.n)/float64(n)), n: n, degrees: p.degrees * more, logP: p.logP}
+	return precision{se: p.se * math.Sqrt(float64(p.n)/float64(n)), n: n, degrees: p.degrees * more,
+		logP: p.logP}
 }
 
 // cautious allows for an interval whose width is uncertain. Student's t does so already.

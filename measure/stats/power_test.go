@@ -69,7 +69,9 @@ func TestNoFalseAlarm(t *testing.T) {
 		draw func(rng *rand.Rand, n int) []float64
 	}{
 		{"normal, 4 percent", func(rng *rand.Rand, n int) []float64 { return normal(rng, n, 100, 4) }},
-		{"the build machine", func(rng *rand.Rand, n int) []float64 { return rows[rng.IntN(len(rows))].draw(rng, n, 100) }},
+		{"the build machine", func(rng *rand.Rand, n int) []float64 {
+			return rows[rng.IntN(len(rows))].draw(rng, n, 100)
+		}},
 		{"two modes, a factor of two apart", func(rng *rand.Rand, n int) []float64 {
 			out := normal(rng, n, 100, 3)
 			for i := range out {
@@ -97,7 +99,8 @@ func TestNoFalseAlarm(t *testing.T) {
 			}
 			t.Logf("%d false verdicts in %d comparisons of the same code", alarms, trials)
 			if alarms > trials/100 {
-				t.Errorf("%d false verdicts in %d comparisons of the same code, want 1 percent or fewer", alarms, trials)
+				t.Errorf("%d false verdicts in %d comparisons of the same code, want 1 percent or fewer",
+					alarms, trials)
 			}
 		})
 	}
@@ -121,7 +124,8 @@ func TestPowerIsAsClaimed(t *testing.T) {
 					t.Fatal(err)
 				}
 				trials++
-				if p := DefaultRule.Prospect(r, floor, DefaultRule.Alpha); p.Detectable > 0 && p.Detectable <= 0.05 {
+				if p := DefaultRule.Prospect(r, floor, DefaultRule.Alpha); p.Detectable > 0 &&
+					p.Detectable <= 0.05 {
 					claimed++
 					if DefaultRule.Judge(metrics.LowerIsBetter, r, floor) == Worse {
 						found++
@@ -134,7 +138,8 @@ func TestPowerIsAsClaimed(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("of %d comparisons of 5 percent the tool claims power for %d, and finds %d", trials, claimed, found)
+	t.Logf("of %d comparisons of 5 percent the tool claims power for %d, and finds %d", trials,
+		claimed, found)
 	if claimed < trials/10 {
 		t.Errorf("power is claimed in %d of %d comparisons: too few to show anything", claimed, trials)
 	}
@@ -156,11 +161,13 @@ func TestMoreForksSettle(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := DefaultRule.Prospect(r, 0, DefaultRule.Alpha)
-		if DefaultRule.Judge(metrics.LowerIsBetter, r, 0) != Inconclusive || p.MoreForks == 0 || p.MoreForks > 300 {
+		if DefaultRule.Judge(metrics.LowerIsBetter, r, 0) != Inconclusive || p.MoreForks == 0 ||
+			p.MoreForks > 300 {
 			continue
 		}
 		asked++
-		more, err := RatioOf(append(base, normal(rng, p.MoreForks, 100, 6)...), append(head, normal(rng, p.MoreForks, 100*effect, 6)...))
+		more, err := RatioOf(append(base, normal(rng, p.MoreForks, 100, 6)...),
+			append(head, normal(rng, p.MoreForks, 100*effect, 6)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +193,8 @@ func TestProspect(t *testing.T) {
 	}{
 		{"clear", Ratio{Estimate: 1.2, Lo: 1.19, Hi: 1.21, N: 20}, 0, true, true},
 		{"too few forks", Ratio{Estimate: 1.2, Lo: 1.19, Hi: 1.21, N: 5}, 0, false, true},
-		{"a ratio of nothing", Ratio{Estimate: FromZero, Lo: FromZero, Hi: FromZero, N: 20}, 0, false, false},
+		{"a ratio of nothing", Ratio{Estimate: FromZero, Lo: FromZero, Hi: FromZero, N: 20}, 0, false,
+			false},
 		{"all noise", Ratio{Estimate: 1.04, Lo: 0.1, Hi: 9, N: 6}, 2, true, false},
 	} {
 		p := DefaultRule.Prospect(c.ratio, c.floor, DefaultRule.Alpha)
@@ -204,7 +212,10 @@ func TestProspect(t *testing.T) {
 		t.Fatal(err)
 	}
 	const critical = 0.001
-	if least := 2.0 / 18564; math.Abs(twelve.P/least-1) > 1e-6 || math.Abs(twelve.LeastP()/least-1) > 1e-6 || DefaultRule.Prospect(twelve, 0, critical).Detectable == 0 {
-		t.Errorf("six against twelve, with a least p of %g: %+v, %+v", least, twelve, DefaultRule.Prospect(twelve, 0, critical))
+	if least := 2.0 / 18564; math.Abs(twelve.P/least-1) > 1e-6 ||
+		math.Abs(twelve.LeastP()/least-1) > 1e-6 ||
+		DefaultRule.Prospect(twelve, 0, critical).Detectable == 0 {
+		t.Errorf("six against twelve, with a least p of %g: %+v, %+v", least, twelve,
+			DefaultRule.Prospect(twelve, 0, critical))
 	}
 }

@@ -59,7 +59,8 @@ func RatioOf(base, head []float64) (Ratio, error) {
 	n, tail := float64(len(ratios)), (1-Confidence)/2
 	r.Lo = ratios[int(tail*n)]
 	r.Hi = ratios[int(math.Ceil((1-tail)*n))-1]
-	r.P = vanElteren([]block{{base: base, head: head, weight: 1}}) // of one block it is Mann and Whitney's
+	// of one block it is Mann and Whitney's
+	r.P = vanElteren([]block{{base: base, head: head, weight: 1}})
 	r.Q = r.P
 	if len(base) != len(head) {
 		r.SmallestP = smallestP(len(base), len(head))
@@ -101,7 +102,8 @@ type resampler struct {
 }
 
 func newResampler(rng *rand.Rand, sample []float64) *resampler {
-	return &resampler{rng: rng, sorted: slices.Sorted(slices.Values(sample)), times: make([]int32, len(sample))}
+	return &resampler{rng: rng, sorted: slices.Sorted(slices.Values(sample)),
+		times: make([]int32, len(sample))}
 }
 
 // median draws once and returns the median.
@@ -131,7 +133,9 @@ func (r *resampler) median() float64 {
 // alpha, at most the share alpha is expected to be false. Where nothing differs at all, the
 // chance that any passes is at most alpha.
 func Adjust(family []*Ratio) {
-	sorted := slices.SortedFunc(slices.Values(family), func(a, b *Ratio) int { return cmp.Compare(b.P, a.P) })
+	sorted := slices.SortedFunc(slices.Values(family), func(a, b *Ratio) int {
+		return cmp.Compare(b.P, a.P)
+	})
 	m, q := float64(len(sorted)), 1.0
 	for i, r := range sorted { // from the largest P down
 		rank := m - float64(i)

@@ -135,7 +135,8 @@ func TestFamiliesOfTheSameCode(t *testing.T) {
 		t.Errorf("%d of %d families have a false verdict", falsely, families)
 	}
 	if uncorrected < 5 {
-		t.Errorf("%d of %d families have one without the correction: this tests little", uncorrected, families)
+		t.Errorf("%d of %d families have one without the correction: this tests little", uncorrected,
+			families)
 	}
 }
 
@@ -176,7 +177,8 @@ func choose(n, k int) float64 {
 // pass at 0.05, where Bonferroni's correction lets three pass.
 func TestAdjustAgainstPublishedExample(t *testing.T) {
 	t.Parallel()
-	ps := []float64{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000}
+	ps := []float64{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
+		0.4262, 0.5719, 0.6528, 0.7590, 1.0000}
 	family := make([]*Ratio, len(ps))
 	for i, j := range rand.New(rand.NewPCG(1, 1)).Perm(len(ps)) {
 		family[i] = &Ratio{P: ps[j]}

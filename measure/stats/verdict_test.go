@@ -16,23 +16,42 @@ func TestJudge(t *testing.T) {
 		floor  float64
 		want   Verdict
 	}{
-		{"slower", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: 6}, 0, Worse},
-		{"faster", metrics.NsPerOp, Ratio{Estimate: 0.8, Lo: 0.7, Hi: 0.9, P: sure, Q: sure, N: 6}, 0, Better},
-		{"more done", metrics.Achieved, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: 6}, 0, Better},
-		{"less done", metrics.Achieved, Ratio{Estimate: 0.8, Lo: 0.7, Hi: 0.9, P: sure, Q: sure, N: 6}, 0, Worse},
-		{"within the threshold", metrics.NsPerOp, Ratio{Estimate: 1.01, Lo: 0.99, Hi: 1.02, P: unsure, Q: unsure, N: 6}, 0, Same},
-		{"significant and small", metrics.NsPerOp, Ratio{Estimate: 1.01, Lo: 1.005, Hi: 1.02, P: sure, Q: sure, N: 6}, 0, Same},
-		{"wide", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 0.9, Hi: 1.5, P: unsure, Q: unsure, N: 6}, 0, Inconclusive},
-		{"beyond the threshold, not significant", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: unsure, Q: unsure, N: 6}, 0, Inconclusive},
-		{"within the floor", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: 6}, 0.4, Inconclusive},
-		{"the same on a noisy machine", metrics.NsPerOp, Ratio{Estimate: 1.01, Lo: 0.97, Hi: 1.04, P: unsure, Q: unsure, N: 6}, 0.4, Same},
-		{"interval reaches into the floor", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.05, Hi: 1.3, P: sure, Q: sure, N: 6}, 0.1, Inconclusive},
-		{"too few forks", metrics.NsPerOp, Ratio{Estimate: 1, Lo: 0.999, Hi: 1, P: sure, Q: sure, N: 5}, 0, Inconclusive},
-		{"a count that is equal in few forks", metrics.AllocsPerOp, Ratio{Estimate: 1, Lo: 1, Hi: 1, P: 1, Q: 1, N: 2}, 0.2, Same},
-		{"a count of one fork", metrics.AllocsPerOp, Ratio{Estimate: 1, Lo: 1, Hi: 1, P: 1, Q: 1, N: 1}, 0, Inconclusive},
-		{"few forks that took turns", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: FewestDuets, Paired: true, Degrees: 3}, 0, Worse},
-		{"too few of them", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: FewestDuets - 1, Paired: true, Degrees: 2}, 0, Inconclusive},
-		{"a condition", metrics.Offered, Ratio{Estimate: 2, Lo: 2, Hi: 2, P: sure, Q: sure, N: 6}, 0, NotComparable},
+		{"slower", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: 6}, 0,
+			Worse},
+		{"faster", metrics.NsPerOp, Ratio{Estimate: 0.8, Lo: 0.7, Hi: 0.9, P: sure, Q: sure, N: 6}, 0,
+			Better},
+		{"more done", metrics.Achieved, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: 6}, 0,
+			Better},
+		{"less done", metrics.Achieved, Ratio{Estimate: 0.8, Lo: 0.7, Hi: 0.9, P: sure, Q: sure, N: 6}, 0,
+			Worse},
+		{"within the threshold", metrics.NsPerOp,
+			Ratio{Estimate: 1.01, Lo: 0.99, Hi: 1.02, P: unsure, Q: unsure, N: 6}, 0, Same},
+		{"significant and small", metrics.NsPerOp,
+			Ratio{Estimate: 1.01, Lo: 1.005, Hi: 1.02, P: sure, Q: sure, N: 6}, 0, Same},
+		{"wide", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 0.9, Hi: 1.5, P: unsure, Q: unsure, N: 6}, 0,
+			Inconclusive},
+		{"beyond the threshold, not significant", metrics.NsPerOp,
+			Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: unsure, Q: unsure, N: 6}, 0, Inconclusive},
+		{"within the floor", metrics.NsPerOp,
+			Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: 6}, 0.4, Inconclusive},
+		{"the same on a noisy machine", metrics.NsPerOp,
+			Ratio{Estimate: 1.01, Lo: 0.97, Hi: 1.04, P: unsure, Q: unsure, N: 6}, 0.4, Same},
+		{"interval reaches into the floor", metrics.NsPerOp,
+			Ratio{Estimate: 1.2, Lo: 1.05, Hi: 1.3, P: sure, Q: sure, N: 6}, 0.1, Inconclusive},
+		{"too few forks", metrics.NsPerOp, Ratio{Estimate: 1, Lo: 0.999, Hi: 1, P: sure, Q: sure, N: 5},
+			0, Inconclusive},
+		{"a count that is equal in few forks", metrics.AllocsPerOp,
+			Ratio{Estimate: 1, Lo: 1, Hi: 1, P: 1, Q: 1, N: 2}, 0.2, Same},
+		{"a count of one fork", metrics.AllocsPerOp, Ratio{Estimate: 1, Lo: 1, Hi: 1, P: 1, Q: 1, N: 1},
+			0, Inconclusive},
+		{"few forks that took turns", metrics.NsPerOp,
+			Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: FewestDuets, Paired: true,
+				Degrees: 3}, 0, Worse},
+		{"too few of them", metrics.NsPerOp,
+			Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: FewestDuets - 1, Paired: true,
+				Degrees: 2}, 0, Inconclusive},
+		{"a condition", metrics.Offered, Ratio{Estimate: 2, Lo: 2, Hi: 2, P: sure, Q: sure, N: 6}, 0,
+			NotComparable},
 	} {
 		if got := DefaultRule.Judge(metrics.Of(c.metric).Better, c.ratio, c.floor); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -44,7 +63,8 @@ func TestJudge(t *testing.T) {
 func TestPercentilesAreTheSameWithinMore(t *testing.T) {
 	t.Parallel()
 	near := Ratio{Estimate: 1.1, Lo: 0.85, Hi: 1.2, P: 0.2, Q: 0.2, N: 6}
-	for metric, want := range map[string]Verdict{metrics.NsPerOp: Inconclusive, metrics.Usual(metrics.Delay): Same, metrics.Percentile(metrics.Stale, 99): Same} {
+	for metric, want := range map[string]Verdict{metrics.NsPerOp: Inconclusive,
+		metrics.Usual(metrics.Delay): Same, metrics.Percentile(metrics.Stale, 99): Same} {
 		m := metrics.Of(metric)
 		if got := DefaultRule.For(m).Judge(m.Better, near, 0); got != want {
 			t.Errorf("%s: %s, want %s", metric, got, want)
@@ -52,7 +72,8 @@ func TestPercentilesAreTheSameWithinMore(t *testing.T) {
 	}
 	// A difference that is proved is one, however small.
 	proved := Ratio{Estimate: 1.15, Lo: 1.1, Hi: 1.2, P: 0.001, Q: 0.001, N: 6}
-	if got := DefaultRule.For(metrics.Of(metrics.Usual(metrics.Delay))).Judge(metrics.LowerIsBetter, proved, 0); got != Worse {
+	if got := DefaultRule.For(metrics.Of(metrics.Usual(metrics.Delay))).Judge(metrics.LowerIsBetter,
+		proved, 0); got != Worse {
 		t.Errorf("%+v: %s, want worse", proved, got)
 	}
 }
@@ -86,7 +107,8 @@ func TestFloorFromZero(t *testing.T) {
 		if floor != FromZero {
 			t.Errorf("the medians of %v and %v: floor %g, want FromZero", aa[0], aa[1], floor)
 		}
-		doubled, err := RatioOf([]float64{1, 1.01, 1.02, 1.03, 1.04, 1.05}, []float64{2, 2.01, 2.02, 2.03, 2.04, 2.05})
+		doubled, err := RatioOf([]float64{1, 1.01, 1.02, 1.03, 1.04, 1.05},
+			[]float64{2, 2.01, 2.02, 2.03, 2.04, 2.05})
 		if err != nil {
 			t.Fatal(err)
 		}

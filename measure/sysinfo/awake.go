@@ -64,7 +64,8 @@ func (c *companion) end() (used time.Duration, err error) {
 	_ = c.cmd.Process.Kill() // it fails if the process has ended
 	err = c.cmd.Wait()
 	if c.cmd.ProcessState.Exited() { // by itself, then
-		return 0, fmt.Errorf("the process that keeps the processors awake ended: %w", errors.Join(err, errors.New(tail(c.said.String(), 500))))
+		return 0, fmt.Errorf("the process that keeps the processors awake ended: %w",
+			errors.Join(err, errors.New(tail(c.said.String(), 500))))
 	}
 	return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime(), nil
 }

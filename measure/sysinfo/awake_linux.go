@@ -54,7 +54,8 @@ func KeepAwake(ready func()) error {
 			runtime.LockOSThread()
 			var own unix.CPUSet
 			own.Set(cpu)
-			if err := errors.Join(idlePriority(), os.NewSyscallError("sched_setaffinity", unix.SchedSetaffinity(0, &own))); err != nil {
+			if err := errors.Join(idlePriority(),
+				os.NewSyscallError("sched_setaffinity", unix.SchedSetaffinity(0, &own))); err != nil {
 				failed <- err
 			}
 			awake.Done()

@@ -48,7 +48,8 @@ func countIdlers() {
 				tid, _ := strconv.Atoi(filepath.Base(task))
 				attr, err := unix.SchedGetAttr(tid, 0)
 				var on unix.CPUSet
-				if err == nil && attr.Policy == unix.SCHED_IDLE && unix.SchedGetaffinity(tid, &on) == nil && on.Count() == 1 {
+				if err == nil && attr.Policy == unix.SCHED_IDLE && unix.SchedGetaffinity(tid, &on) == nil &&
+					on.Count() == 1 {
 					for cpu := range 64 * len(on) {
 						processors[cpu] = processors[cpu] || on.IsSet(cpu)
 					}
@@ -88,7 +89,8 @@ func TestProcessorsAreKeptAwake(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != want || strings.Contains(strings.Join(c.Warnings, ""), "awake") {
-			t.Errorf("asked to keep them awake: %v: %d processors are kept awake, want %d; %q", awake, got, want, c.Warnings)
+			t.Errorf("asked to keep them awake: %v: %d processors are kept awake, want %d; %q", awake, got,
+				want, c.Warnings)
 		}
 	}
 }
@@ -101,7 +103,8 @@ func TestAwakeFailureIsAWarning(t *testing.T) {
 	t.Setenv(fateVariable, "counts idlers")
 	var got int
 	c, err := Child{Procs: 1, Awake: []string{failingArg}}.Run(t.Context(), nil, &got)
-	if err != nil || len(c.Warnings) == 0 || !strings.Contains(c.Warnings[len(c.Warnings)-1], "on purpose") {
+	if err != nil || len(c.Warnings) == 0 ||
+		!strings.Contains(c.Warnings[len(c.Warnings)-1], "on purpose") {
 		t.Errorf("%v, %v, want a warning with the reason", err, c.Warnings)
 	}
 }

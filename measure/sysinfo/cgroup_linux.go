@@ -47,7 +47,8 @@ func readCgroups(root string, groups []procfs.Cgroup) cgroupLimits {
 func (l *cgroupLimits) lower(dir string) {
 	quota, period, _ := strings.Cut(readTrimmed(filepath.Join(dir, "cpu.max")), " ")
 	if quota == "" {
-		quota, period = readTrimmed(filepath.Join(dir, "cpu.cfs_quota_us")), readTrimmed(filepath.Join(dir, "cpu.cfs_period_us"))
+		quota, period = readTrimmed(filepath.Join(dir, "cpu.cfs_quota_us")),
+			readTrimmed(filepath.Join(dir, "cpu.cfs_period_us"))
 	}
 	// "max" and -1 mean no limit.
 	q, errQ := strconv.ParseFloat(quota, 64)
@@ -57,7 +58,8 @@ func (l *cgroupLimits) lower(dir string) {
 	}
 	for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
 		// In version 1 the largest page-aligned number means no limit.
-		if m, err := strconv.ParseUint(readTrimmed(filepath.Join(dir, name)), 10, 64); err == nil && m < 1<<62 && (l.memory == 0 || m < l.memory) {
+		if m, err := strconv.ParseUint(readTrimmed(filepath.Join(dir, name)), 10, 64); err == nil &&
+			m < 1<<62 && (l.memory == 0 || m < l.memory) {
 			l.memory = m
 		}
 	}

@@ -11,7 +11,8 @@ import (
 func TestReadCgroups(t *testing.T) {
 	t.Parallel()
 	v2 := []procfs.Cgroup{{Path: "/kube/pod"}}
-	v1 := []procfs.Cgroup{{HierarchyID: 1, Controllers: []string{"cpu", "cpuacct"}, Path: "/kube"}, {HierarchyID: 2, Controllers: []string{"memory"}, Path: "/kube"}}
+	v1 := []procfs.Cgroup{{HierarchyID: 1, Controllers: []string{"cpu", "cpuacct"}, Path: "/kube"},
+		{HierarchyID: 2, Controllers: []string{"memory"}, Path: "/kube"}}
 	for _, c := range []struct {
 		name   string
 		groups []procfs.Cgroup
@@ -19,12 +20,21 @@ func TestReadCgroups(t *testing.T) {
 		want   cgroupLimits
 	}{
 		{"none", v2, nil, cgroupLimits{}},
-		{"no limit", v2, map[string]string{"kube/pod/cpu.max": "max 100000", "kube/pod/memory.max": "max"}, cgroupLimits{}},
-		{"a limit", v2, map[string]string{"kube/pod/cpu.max": "150000 100000", "kube/pod/memory.max": "1048576"}, cgroupLimits{1.5, 1 << 20}},
-		{"the parent's is stricter", v2, map[string]string{"kube/cpu.max": "50000 100000", "kube/pod/cpu.max": "150000 100000"}, cgroupLimits{cpus: 0.5}},
-		{"in a container, whose group is the root", v2, map[string]string{"cpu.max": "200000 100000"}, cgroupLimits{cpus: 2}},
-		{"version 1", v1, map[string]string{"cpu,cpuacct/kube/cpu.cfs_quota_us": "150000", "cpu,cpuacct/kube/cpu.cfs_period_us": "100000", "memory/kube/memory.limit_in_bytes": "2097152"}, cgroupLimits{1.5, 2 << 20}},
-		{"version 1 without limits", v1, map[string]string{"cpu/kube/cpu.cfs_quota_us": "-1", "cpu/kube/cpu.cfs_period_us": "100000", "memory/kube/memory.limit_in_bytes": "9223372036854771712"}, cgroupLimits{}},
+		{"no limit", v2, map[string]string{"kube/pod/cpu.max": "max 100000",
+			"kube/pod/memory.max": "max"}, cgroupLimits{}},
+		{"a limit", v2, map[string]string{"kube/pod/cpu.max": "150000 100000",
+			"kube/pod/memory.max": "1048576"}, cgroupLimits{1.5, 1 << 20}},
+		{"the parent's is stricter", v2,
+			map[string]string{"kube/cpu.max": "50000 100000", "kube/pod/cpu.max": "150000 100000"},
+			cgroupLimits{cpus: 0.5}},
+		{"in a container, whose group is the root", v2, map[string]string{"cpu.max": "200000 100000"},
+			cgroupLimits{cpus: 2}},
+		{"version 1", v1, map[string]string{"cpu,cpuacct/kube/cpu.cfs_quota_us": "150000",
+			"cpu,cpuacct/kube/cpu.cfs_period_us": "100000", "memory/kube/memory.limit_in_bytes": "2097152"},
+			cgroupLimits{1.5, 2 << 20}},
+		{"version 1 without limits", v1,
+			map[string]string{"cpu/kube/cpu.cfs_quota_us": "-1", "cpu/kube/cpu.cfs_period_us": "100000",
+				"memory/kube/memory.limit_in_bytes": "9223372036854771712"}, cgroupLimits{}},
 	} {
 		root := t.TempDir()
 		for name, text := range c.files {

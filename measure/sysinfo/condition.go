@@ -49,12 +49,14 @@ type Conditions struct {
 // conditions returns the conditions under which child processes ran. They have just ended;
 // before was read just before they began. What kept the processors awake used the CPU time
 // awake, and ended with the error given.
-func (before reading) conditions(awake time.Duration, ended error, children ...*os.ProcessState) Conditions {
+func (before reading) conditions(awake time.Duration, ended error,
+	children ...*os.ProcessState) Conditions {
 	now, c := takeReading(), Conditions{Values: map[string]float64{}}
 	if now.load > 0 {
 		c.Values[metrics.MachineLoad] = before.load
 	}
-	m := cpuTimes{now.machine.total - before.machine.total, now.machine.used - before.machine.used, now.machine.stolen - before.machine.stolen}
+	m := cpuTimes{now.machine.total - before.machine.total, now.machine.used - before.machine.used,
+		now.machine.stolen - before.machine.stolen}
 	if now.at.Sub(before.at) >= leastWatched && m.total > 0 {
 		own := now.self - before.self + awake
 		for _, child := range children {
@@ -81,7 +83,8 @@ func (c *Conditions) disturbed(metric string, took, total time.Duration, who str
 	}
 	for _, bound := range []float64{50, 20, 10, DisturbedPercent} {
 		if percent > bound {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s more than %g%% of all cores' time meanwhile", who, bound))
+			c.Warnings = append(c.Warnings,
+				fmt.Sprintf("%s more than %g%% of all cores' time meanwhile", who, bound))
 			return
 		}
 	}

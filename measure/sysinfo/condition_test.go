@@ -33,7 +33,8 @@ func TestDisturbed(t *testing.T) {
 		if got := seen.Values[metrics.OthersCPU]; got != c.percent {
 			t.Errorf("%s: %g%%, want %g%%", c.name, got, c.percent)
 		}
-		if got := strings.Join(seen.Warnings, "; "); (c.warning == "") != (got == "") || !strings.Contains(got, c.warning) {
+		if got := strings.Join(seen.Warnings, "; "); (c.warning == "") != (got == "") ||
+			!strings.Contains(got, c.warning) {
 			t.Errorf("%s: warning %q, want %q", c.name, got, c.warning)
 		}
 	}
@@ -62,13 +63,18 @@ func TestNoteWatchesAsLongAsTicksTell(t *testing.T) {
 	}
 	earlier := now
 	earlier.at = now.at.Add(-time.Second)
-	earlier.machine = cpuTimes{total: now.machine.total - 2*time.Second, used: now.machine.used, stolen: now.machine.stolen - time.Second}
+	earlier.machine = cpuTimes{total: now.machine.total - 2*time.Second, used: now.machine.used,
+		stolen: now.machine.stolen - time.Second}
 	long := earlier.conditions(0, nil, child.ProcessState)
 	// What kept the processors awake is not the work of others.
 	busy := earlier
-	busy.machine = cpuTimes{total: now.machine.total - 2*time.Second, used: now.machine.used - time.Second, stolen: now.machine.stolen}
-	if others, awake := busy.conditions(0, nil, child.ProcessState).Values[metrics.OthersCPU], busy.conditions(time.Second, nil, child.ProcessState).Values[metrics.OthersCPU]; others-awake < 20 {
-		t.Errorf("others used %g%%, and %g%% beside a second of keeping awake; want about 50%% less", others, awake)
+	busy.machine = cpuTimes{total: now.machine.total - 2*time.Second,
+		used: now.machine.used - time.Second, stolen: now.machine.stolen}
+	if others, awake := busy.conditions(0, nil, child.ProcessState).Values[metrics.OthersCPU],
+		busy.conditions(time.Second, nil,
+			child.ProcessState).Values[metrics.OthersCPU]; others-awake < 20 {
+		t.Errorf("others used %g%%, and %g%% beside a second of keeping awake; want about 50%% less",
+			others, awake)
 	}
 	// This test's own time since, a few ticks, is in the shares.
 	if v, ok := long.Values[metrics.StealPct]; !ok || v < 20 || v > 50 || len(long.Warnings) == 0 {
@@ -101,8 +107,10 @@ func TestResumeLeavesThePauseOut(t *testing.T) {
 
 func TestEnvironmentWarnings(t *testing.T) {
 	t.Parallel()
-	quiet := Environment{Cores: 2, Procs: 2, LoadBefore: 1.5, StealPercent: 0.1, OthersMedian: 1, OthersMax: 80, Governor: "performance",
-		CgroupCPUs: 2, SwapMBBefore: 100, SwapMBAfter: 90, MHzBefore: 800, MHzAfter: 3000, BuildFlags: map[string]string{"-gcflags": "-m", "-tags": "N"}}
+	quiet := Environment{Cores: 2, Procs: 2, LoadBefore: 1.5, StealPercent: 0.1, OthersMedian: 1,
+		OthersMax: 80, Governor: "performance",
+		CgroupCPUs: 2, SwapMBBefore: 100, SwapMBAfter: 90, MHzBefore: 800, MHzAfter: 3000,
+		BuildFlags: map[string]string{"-gcflags": "-m", "-tags": "N"}}
 	if w := quiet.Warnings(); len(w) > 0 {
 		t.Errorf("a quiet machine: %q", w)
 	}
@@ -111,10 +119,15 @@ func TestEnvironmentWarnings(t *testing.T) {
 		change func(*Environment)
 	}{
 		{"-race", func(e *Environment) { e.Race = true }},
-		{"without optimisations", func(e *Environment) { e.BuildFlags = map[string]string{"-gcflags": "all=-N -l"} }},
-		{"without optimisations", func(e *Environment) { e.BuildFlags = map[string]string{"-gcflags": "-l"} }},
+		{"without optimisations", func(e *Environment) {
+			e.BuildFlags = map[string]string{"-gcflags": "all=-N -l"}
+		}},
+		{"without optimisations", func(e *Environment) {
+			e.BuildFlags = map[string]string{"-gcflags": "-l"}
+		}},
 		{"hypervisor", func(e *Environment) { e.StealPercent = 3 }},
-		{"busy at the start", func(e *Environment) { e.OthersMedian, e.OthersMax = 0, 0 }}, // the system does not report them
+		// the system does not report them
+		{"busy at the start", func(e *Environment) { e.OthersMedian, e.OthersMax = 0, 0 }},
 		{"other processes used 12%", func(e *Environment) { e.OthersMedian = 12 }},
 		{"swapped out", func(e *Environment) { e.SwapMBAfter = 101 }},
 		{"one core", func(e *Environment) { e.Cores = 1 }},
@@ -135,7 +148,8 @@ func TestEnvironmentWarnings(t *testing.T) {
 func TestFinishSumsUpTheForks(t *testing.T) {
 	t.Parallel()
 	var e Environment
-	e.Finish([]map[string]float64{{metrics.MachineLoad: 1, metrics.OthersCPU: 4}, {metrics.MachineLoad: 3}, {metrics.MachineLoad: 2, metrics.OthersCPU: 8}, {}})
+	e.Finish([]map[string]float64{{metrics.MachineLoad: 1, metrics.OthersCPU: 4},
+		{metrics.MachineLoad: 3}, {metrics.MachineLoad: 2, metrics.OthersCPU: 8}, {}})
 	if e.LoadMedian != 2 || e.LoadMax != 3 || e.OthersMedian != 6 || e.OthersMax != 8 {
 		t.Errorf("%+v", e)
 	}
@@ -154,14 +168,18 @@ func TestFailureTellsWhatHappened(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		t.Skip(err)
 	}
-	killed, full, other := failure(end("kill -9 $$"), "", false), failure(end("exit 1"), "writing x: no space left on device", false), failure(end("exit 1"), "boom", false)
-	if !errors.Is(killed, ErrKilled) || !strings.Contains(killed.Error(), "memory") || errors.Is(killed, syscall.ENOSPC) {
+	killed, full, other := failure(end("kill -9 $$"), "", false),
+		failure(end("exit 1"), "writing x: no space left on device", false),
+		failure(end("exit 1"), "boom", false)
+	if !errors.Is(killed, ErrKilled) || !strings.Contains(killed.Error(), "memory") ||
+		errors.Is(killed, syscall.ENOSPC) {
 		t.Errorf("killed: %v", killed)
 	}
 	if errors.Is(full, ErrKilled) || !errors.Is(full, syscall.ENOSPC) {
 		t.Errorf("disk full: %v", full)
 	}
-	if errors.Is(other, ErrKilled) || errors.Is(other, syscall.ENOSPC) || !strings.Contains(other.Error(), "boom") {
+	if errors.Is(other, ErrKilled) || errors.Is(other, syscall.ENOSPC) ||
+		!strings.Contains(other.Error(), "boom") {
 		t.Errorf("an error: %v", other)
 	}
 }

@@ -37,9 +37,11 @@ type Environment struct {
 	CacheKB        string `json:"caches,omitempty"` // "L1d 48K, L2 1024K, L3 32768K"
 	Governor       string `json:"governor,omitempty"`
 	Virtualisation string `json:"virtualisation,omitempty"`
-	Boost          string `json:"boost,omitempty"` // "on" or "off": whether the CPU may exceed its nominal frequency
-	MemoryMB       uint64 `json:"memoryMB,omitempty"`
-	HugePages      string `json:"hugePages,omitempty"` // transparent huge pages: "always", "madvise" or "never"
+	// "on" or "off": whether the CPU may exceed its nominal frequency
+	Boost    string `json:"boost,omitempty"`
+	MemoryMB uint64 `json:"memoryMB,omitempty"`
+	// transparent huge pages: "always", "madvise" or "never"
+	HugePages string `json:"hugePages,omitempty"`
 	// CgroupCPUs and CgroupMemoryMB are a container's limits; 0 without a limit.
 	CgroupCPUs     float64 `json:"cgroupCPUs,omitempty"`
 	CgroupMemoryMB uint64  `json:"cgroupMemoryMB,omitempty"`
@@ -88,14 +90,16 @@ type Environment struct {
 }
 
 // MeasuredModules are the modules whose versions a report shows.
-var MeasuredModules = []string{"k8s.io/client-go", "k8s.io/apimachinery", "k8s.io/api", "k8s.io/utils", "sigs.k8s.io/controller-runtime"}
+var MeasuredModules = []string{"k8s.io/client-go", "k8s.io/apimachinery", "k8s.io/api",
+	"k8s.io/utils", "sigs.k8s.io/controller-runtime"}
 
 // ReadEnvironment describes this machine and this build. dir is a folder in the
 // git work tree, or "" if there is none.
 func ReadEnvironment(dir string) Environment {
 	host, _ := os.Hostname()
 	e := Environment{
-		OS: runtime.GOOS, Arch: runtime.GOARCH, Host: host, Cores: runtime.NumCPU(), Procs: runtime.GOMAXPROCS(0),
+		OS: runtime.GOOS, Arch: runtime.GOARCH, Host: host, Cores: runtime.NumCPU(),
+		Procs:     runtime.GOMAXPROCS(0),
 		GoVersion: runtime.Version(),
 		GOGC:      os.Getenv("GOGC"), GOMEMLIMIT: os.Getenv("GOMEMLIMIT"), GODEBUG: os.Getenv("GODEBUG"),
 		HardwareCounters: hardwareText(), Awake: awakeText(),
@@ -143,7 +147,8 @@ func (e *Environment) Resume(here *Environment) {
 func (e *Environment) Finish(conditions []map[string]float64) {
 	e.LoadAfter, e.MHzAfter, e.SwapMBAfter = loadAverage(), frequencyMHz(), swapUsedMB()
 	if now := readCPUTimes(); now.total > e.before.total {
-		e.StealPercent = max(e.stolenBefore, 100*float64(now.stolen-e.before.stolen)/float64(now.total-e.before.total))
+		e.StealPercent = max(e.stolenBefore,
+			100*float64(now.stolen-e.before.stolen)/float64(now.total-e.before.total))
 	}
 	e.LoadMedian, e.LoadMax = over(conditions, metrics.MachineLoad)
 	e.OthersMedian, e.OthersMax = over(conditions, metrics.OthersCPU)
@@ -199,19 +204,25 @@ func (e *Environment) Warnings() []string {
 	// The load average of the last minute has the run before this one in it. What others used
 	// during the forks says more, where the system reports it.
 	if e.OthersMax == 0 && e.LoadBefore > 0.5*float64(e.Cores) {
-		w = append(w, fmt.Sprintf("the machine was busy at the start: load %.1f on %d cores", e.LoadBefore, e.Cores))
+		w = append(w, fmt.Sprintf("the machine was busy at the start: load %.1f on %d cores",
+			e.LoadBefore, e.Cores))
 	}
 	if e.OthersMedian > DisturbedPercent {
-		w = append(w, fmt.Sprintf("other processes used %.0f%% of all cores' time during the median fork, %.0f%% at most", e.OthersMedian, e.OthersMax))
+		w = append(w, fmt.Sprintf(
+			"other processes used %.0f%% of all cores' time during the median fork, %.0f%% at most",
+			e.OthersMedian, e.OthersMax))
 	}
 	if e.SwapMBAfter > e.SwapMBBefore {
-		w = append(w, fmt.Sprintf("memory was short: %d MB were swapped out during the run", e.SwapMBAfter-e.SwapMBBefore))
+		w = append(w, fmt.Sprintf("memory was short: %d MB were swapped out during the run",
+			e.SwapMBAfter-e.SwapMBBefore))
 	}
 	if e.Cores < 2 {
 		w = append(w, "one core: contention cannot show")
 	}
 	if e.CgroupCPUs > 0 && e.CgroupCPUs < float64(e.Procs) {
-		w = append(w, fmt.Sprintf("the container may use %.3g CPUs and GOMAXPROCS is %d: the kernel stops the process when its share is used up", e.CgroupCPUs, e.Procs))
+		w = append(w, fmt.Sprintf(
+			"the container may use %.3g CPUs and GOMAXPROCS is %d: the kernel stops the process when its "+
+				"share is used up", e.CgroupCPUs, e.Procs))
 	}
 	if g := e.Governor; g != "" && g != "performance" {
 		w = append(w, "CPU frequency governor is "+g)
@@ -255,7 +266,8 @@ func modules(bi *debug.BuildInfo) map[string]string {
 			if slices.Contains(MeasuredModules, m.Path) {
 				out[m.Path] = "from " + m.Replace.Path
 			}
-		case slices.Contains(MeasuredModules, m.Path), strings.HasPrefix(m.Path+"/", "github.com/informerbench/informerbench/"):
+		case slices.Contains(MeasuredModules, m.Path),
+			strings.HasPrefix(m.Path+"/", "github.com/informerbench/informerbench/"):
 			out[m.Path] = m.Version
 			if m.Replace != nil {
 				out[m.Path] = m.Replace.Version
@@ -304,7 +316,8 @@ func ofWorkTree(dir string) string {
 		return ""
 	}
 	// The hash distinguishes two edited trees of the same commit. Pages and results are no code.
-	diff, err := git("diff", "HEAD", "--", ".", ":(exclude)*.md", ":(exclude)docs", ":(exclude)results")
+	diff, err := git("diff", "HEAD", "--", ".", ":(exclude)*.md", ":(exclude)docs",
+		":(exclude)results")
 	names, otherErr := git("ls-files", "--others", "--exclude-standard", "-z", "--", "*.go")
 	added := contents(dir, strings.Split(names, "\x00"))
 	if err != nil || otherErr != nil || diff+added != "" {

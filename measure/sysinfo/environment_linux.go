@@ -37,9 +37,11 @@ func (e *Environment) readHardware() {
 		}
 	}
 	e.HugePages = chosen(readTrimmed("/sys/kernel/mm/transparent_hugepage/enabled"))
-	e.Boost = map[string]string{"0": "off", "1": "on"}[readTrimmed("/sys/devices/system/cpu/cpufreq/boost")]
+	e.Boost = map[string]string{"0": "off",
+		"1": "on"}[readTrimmed("/sys/devices/system/cpu/cpufreq/boost")]
 	if e.Boost == "" {
-		e.Boost = map[string]string{"0": "on", "1": "off"}[readTrimmed("/sys/devices/system/cpu/intel_pstate/no_turbo")]
+		e.Boost = map[string]string{"0": "on",
+			"1": "off"}[readTrimmed("/sys/devices/system/cpu/intel_pstate/no_turbo")]
 	}
 }
 
@@ -103,5 +105,6 @@ func readCPUTimes() cpuTimes {
 	c := s.CPUTotal
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	used := c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ
-	return cpuTimes{total: seconds(used + c.Idle + c.Iowait + c.Steal), used: seconds(used), stolen: seconds(c.Steal)}
+	return cpuTimes{total: seconds(used + c.Idle + c.Iowait + c.Steal), used: seconds(used),
+		stolen: seconds(c.Steal)}
 }

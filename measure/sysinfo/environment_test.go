@@ -19,7 +19,9 @@ func TestRevisionOfAnEditedTree(t *testing.T) {
 	}
 	dir := t.TempDir()
 	git := func(args ...string) {
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=test", "-c", "user.email=test@example.com"}, args...)...)
+		cmd := exec.Command(
+			"git", append([]string{"-C", dir, "-c", "user.name=test", "-c", "user.email=test@example.com"},
+				args...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %q: %v\n%s", args, err, out)
 		}
@@ -52,9 +54,12 @@ func TestRevisionOfAnEditedTree(t *testing.T) {
 		}
 		seen[rev] = step.name
 	}
-	elsewhere := &debug.BuildInfo{Deps: []*debug.Module{{Path: "example.com/store", Replace: &debug.Module{Path: "../store"}}}}
-	if rev, both := ofWorkTree(dir), revision(elsewhere, dir); !strings.HasPrefix(both, rev+"-") || strings.Count(both, "+dirty") != 1 {
-		t.Errorf("with a module in a folder elsewhere, the revision %q becomes %q; want the program's hash, too", rev, both)
+	elsewhere := &debug.BuildInfo{
+		Deps: []*debug.Module{{Path: "example.com/store", Replace: &debug.Module{Path: "../store"}}}}
+	if rev, both := ofWorkTree(dir), revision(elsewhere, dir); !strings.HasPrefix(both, rev+"-") ||
+		strings.Count(both, "+dirty") != 1 {
+		t.Errorf("with a module in a folder elsewhere, the revision %q becomes %q; want the program's "+
+			"hash, too", rev, both)
 	}
 	before := ofWorkTree(dir)
 	write("page.md", "a page\n")
@@ -72,13 +77,15 @@ func TestModulesThatFoldersReplace(t *testing.T) {
 		return &debug.BuildInfo{
 			Deps: []*debug.Module{
 				{Path: mine, Version: "v0.0.0", Replace: &debug.Module{Path: folder}},
-				{Path: clientGo, Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v1.0.1"}},
+				{Path: clientGo, Version: "v1.0.0",
+					Replace: &debug.Module{Path: "example.com/fork", Version: "v1.0.1"}},
 				{Path: "example.com/other", Version: "v2.0.0"},
 			},
 			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}},
 		}
 	}
-	for folder, want := range map[string]string{"../store": "abc+dirty-", "/src/store": "abc+dirty-", "./store": "abc"} {
+	for folder, want := range map[string]string{"../store": "abc+dirty-", "/src/store": "abc+dirty-",
+		"./store": "abc"} {
 		bi := build(folder)
 		if got := revision(bi, ""); !strings.HasPrefix(got, want) || len(got) > len(want)+12 {
 			t.Errorf("a module in %s: the revision is %s, want %s and a hash", folder, got, want)

@@ -46,7 +46,9 @@ func openCounters(events [NumHardware]event) (*HardwareCounters, error) {
 		case err == nil && !slices.Equal(before, after):
 			h.Close()
 			continue
-		case err == nil && slices.ContainsFunc(h.files[:], func(f []counterFile) bool { return len(f) > 0 }):
+		case err == nil && slices.ContainsFunc(h.files[:], func(f []counterFile) bool {
+			return len(f) > 0
+		}):
 			return h, nil
 		}
 		h.Close()
@@ -81,9 +83,12 @@ func (h *HardwareCounters) open(i int, e event, threads []int) error {
 func hardwareError(err error) error {
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
-		return fmt.Errorf("perf_event_open: %w: the processor, or the virtual machine, has no such counter", err)
+		return fmt.Errorf(
+			"perf_event_open: %w: the processor, or the virtual machine, has no such counter", err)
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		return fmt.Errorf("perf_event_open: %w: allow it with sysctl kernel.perf_event_paranoid=2, and in a container by its seccomp profile", err)
+		return fmt.Errorf(
+			"perf_event_open: %w: allow it with sysctl kernel.perf_event_paranoid=2, and in a container "+
+				"by its seccomp profile", err)
 	}
 	return fmt.Errorf("perf_event_open: %w", err)
 }
@@ -109,7 +114,8 @@ func (f counterFile) read() float64 {
 	if n, err := unix.Read(int(f), b[:]); err != nil || n != len(b) {
 		return 0
 	}
-	count, enabled, running := binary.NativeEndian.Uint64(b[:]), binary.NativeEndian.Uint64(b[8:]), binary.NativeEndian.Uint64(b[16:])
+	count, enabled, running := binary.NativeEndian.Uint64(b[:]), binary.NativeEndian.Uint64(b[8:]),
+		binary.NativeEndian.Uint64(b[16:])
 	if running == 0 || running >= enabled {
 		return float64(count)
 	}

@@ -13,12 +13,14 @@ import (
 // touch makes n page faults on a thread of its own.
 func touch(t *testing.T, n int) {
 	t.Helper()
-	m, err := unix.Mmap(-1, 0, n*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	m, err := unix.Mmap(-1, 0, n*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = unix.Munmap(m) }()
-	if err := unix.Madvise(m, unix.MADV_NOHUGEPAGE); err != nil && !errors.Is(err, unix.EINVAL) { // a kernel without them
+	// a kernel without them
+	if err := unix.Madvise(m, unix.MADV_NOHUGEPAGE); err != nil && !errors.Is(err, unix.EINVAL) {
 		t.Fatal(err)
 	}
 	for i := range n {
@@ -29,7 +31,8 @@ func touch(t *testing.T, n int) {
 // The counters count in threads that were there and in those that are started later. Events
 // of the kernel, which every machine counts, take the place of the processor's.
 func TestCountersCountEveryThread(t *testing.T) {
-	faults := [NumHardware]event{{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS}, {unix.PERF_TYPE_HARDWARE, 1 << 20}, {unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_DUMMY}}
+	faults := [NumHardware]event{{unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS},
+		{unix.PERF_TYPE_HARDWARE, 1 << 20}, {unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_DUMMY}}
 	onThread := func(work func()) {
 		done := make(chan struct{})
 		go func() {
@@ -78,7 +81,8 @@ func TestHardwareCountersSayWhatTheyLack(t *testing.T) {
 	if values[0]+values[1]+values[2] != 0 {
 		t.Errorf("no counters read %v, want zeros", values)
 	}
-	if text := hardwareText(); !strings.HasPrefix(text, "none: ") && !strings.Contains(text, HardwareNames[0]) {
+	if text := hardwareText(); !strings.HasPrefix(text, "none: ") &&
+		!strings.Contains(text, HardwareNames[0]) {
 		t.Errorf("the environment says %q", text)
 	}
 }

@@ -16,7 +16,9 @@ var ErrOutOfMemory = errors.New("it ran out of memory")
 
 // runtimeOutOfMemory are the messages with which Go's runtime ends a process when the
 // system refuses it memory, such as under ulimit -v.
-var runtimeOutOfMemory = []string{"fatal error: runtime: out of memory", "fatal error: runtime: cannot allocate memory", "fatal error: out of memory", "fatal error: failed to reserve page summary memory"}
+var runtimeOutOfMemory = []string{"fatal error: runtime: out of memory",
+	"fatal error: runtime: cannot allocate memory", "fatal error: out of memory",
+	"fatal error: failed to reserve page summary memory"}
 
 // saysOutOfMemory reports whether a process's standard error contains such a message.
 func saysOutOfMemory(said string) bool {
@@ -42,7 +44,9 @@ func outOfMemory(by string, peak uint64) error {
 	if e.CgroupMemoryMB > 0 {
 		text += fmt.Sprintf(", of which the container may use %s", humanize.IBytes(e.CgroupMemoryMB<<20))
 	}
-	return fmt.Errorf("%w: %s. Measure fewer objects (objects.count of the workload, or --sweep objects=N), choose fewer implementations with --impl, or give it more memory", ErrOutOfMemory, text)
+	return fmt.Errorf("%w: %s. Measure fewer objects (objects.count of the workload, or --sweep "+
+		"objects=N), choose fewer implementations with --impl, or give it more memory", ErrOutOfMemory,
+		text)
 }
 
 // oomKills counts the processes that the kernel has killed for lack of memory, below proc
@@ -50,7 +54,8 @@ func outOfMemory(by string, peak uint64) error {
 // container that does not see the machine. It is 0 where the kernel does not report it.
 func oomKills(proc, cgroup string) uint64 {
 	var kills uint64
-	for _, path := range []string{filepath.Join(proc, "vmstat"), filepath.Join(cgroup, "memory.events"), filepath.Join(cgroup, "memory", "memory.oom_control")} {
+	for _, path := range []string{filepath.Join(proc, "vmstat"),
+		filepath.Join(cgroup, "memory.events"), filepath.Join(cgroup, "memory", "memory.oom_control")} {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			continue

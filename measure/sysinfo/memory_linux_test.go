@@ -49,7 +49,8 @@ func TestForkOutOfMemorySaysSo(t *testing.T) {
 	if !errors.Is(err, ErrOutOfMemory) || errors.Is(err, ErrKilled) {
 		t.Fatalf("got %.500v, want %v", err, ErrOutOfMemory)
 	}
-	for _, want := range []string{"fatal error", "it held up to", "this machine has", "objects.count", "--impl", "more memory"} {
+	for _, want := range []string{"fatal error", "it held up to", "this machine has", "objects.count",
+		"--impl", "more memory"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not say %q: %v", want, err)
 		}
@@ -76,8 +77,9 @@ func TestOOMKillsAreCounted(t *testing.T) {
 		t.Errorf("%d where nothing is told", n)
 	}
 	for path, text := range map[string]string{
-		filepath.Join(proc, "vmstat"):          "pgfault 12\noom_kill 3\n",
-		filepath.Join(cgroup, "memory.events"): "low 0\nhigh 0\nmax 4\noom 2\noom_kill 1\noom_group_kill 0\n",
+		filepath.Join(proc, "vmstat"): "pgfault 12\noom_kill 3\n",
+		filepath.Join(cgroup, "memory.events"): "low 0\nhigh 0\nmax 4\noom 2\noom_kill " +
+			"1\noom_group_kill 0\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

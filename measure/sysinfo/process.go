@@ -65,7 +65,9 @@ func (c Child) Run(ctx context.Context, request, result any) (Conditions, error)
 		return Conditions{}, failure(err, stderr.String(), oomKills(procRoot, cgroupRoot) > kills)
 	}
 	if err := json.Unmarshal(stdout.Bytes(), result); err != nil {
-		return Conditions{}, errors.Join(fmt.Errorf("reading what the measuring process printed: %w; does something else in this program print to standard output?", err), errors.New(tail(stdout.String(), 500)))
+		return Conditions{}, errors.Join(
+			fmt.Errorf("reading what the measuring process printed: %w; does something else in this "+
+				"program print to standard output?", err), errors.New(tail(stdout.String(), 500)))
 	}
 	return before.conditions(awakeTime, awakeErr, cmd.ProcessState), nil
 }
@@ -202,11 +204,15 @@ func failure(err error, said string, oom bool) error {
 			// The runtime also prints every goroutine's stack; the first line suffices.
 			_, fatal, _ := strings.Cut(said, "fatal error:")
 			first, _, _ := strings.Cut(fatal, "\n")
-			return fmt.Errorf("the measuring process failed: %w", outOfMemory("Go's runtime got no more from the system (fatal error:"+first+")", peak))
+			return fmt.Errorf("the measuring process failed: %w",
+				outOfMemory("Go's runtime got no more from the system (fatal error:"+first+")", peak))
 		case ws.Signaled() && ws.Signal() == syscall.SIGKILL && oom:
-			err = fmt.Errorf("%w: %s: %w", ErrKilled, ws.Signal(), outOfMemory("the kernel ended it (OOM killer)", peak))
+			err = fmt.Errorf("%w: %s: %w", ErrKilled, ws.Signal(),
+				outOfMemory("the kernel ended it (OOM killer)", peak))
 		case ws.Signaled() && ws.Signal() == syscall.SIGKILL:
-			err = fmt.Errorf("%w: %s, after it held up to %s: by a person or a supervisor, or by a container's limit of memory", ErrKilled, ws.Signal(), humanize.IBytes(peak))
+			err = fmt.Errorf(
+				"%w: %s, after it held up to %s: by a person or a supervisor, or by a container's limit of "+
+					"memory", ErrKilled, ws.Signal(), humanize.IBytes(peak))
 		case ws.Signaled():
 			err = fmt.Errorf("%w: %s", ErrKilled, ws.Signal())
 		}

@@ -42,7 +42,8 @@ func TestConverse(t *testing.T) {
 		}
 		return nil
 	})
-	if want := []string{"1 hello", "3 hello", "3 hello", "1 hello"}; err != nil || !slices.Equal(heard, want) {
+	if want := []string{"1 hello", "3 hello", "3 hello", "1 hello"}; err != nil ||
+		!slices.Equal(heard, want) {
 		t.Errorf("%q, %v; want %q", heard, err, want)
 	}
 	if _, ok := c.Values[metrics.MachineLoad]; !ok && takeReading().load > 0 {
@@ -74,16 +75,20 @@ func TestConverseTellsWhichChildFailed(t *testing.T) {
 		{"read -r line; echo $line; kill -9 $$", true, "killed"}, // after its answer
 	} {
 		for _, children := range [][]Child{{shell(t, c.script), steady}, {steady, shell(t, c.script)}} {
-			if _, err := Converse(t.Context(), children, hear); err == nil || errors.Is(err, ErrKilled) != c.killed || !strings.Contains(err.Error(), c.want) {
+			if _, err := Converse(t.Context(), children, hear); err == nil ||
+				errors.Is(err, ErrKilled) != c.killed || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %q", c.script, err, c.want)
 			}
 		}
 	}
 	broken := errors.New("nothing to say")
-	if _, err := Converse(t.Context(), []Child{steady, steady}, func([]Pipes) error { return broken }); !errors.Is(err, broken) {
+	if _, err := Converse(t.Context(), []Child{steady, steady}, func([]Pipes) error {
+		return broken
+	}); !errors.Is(err, broken) {
 		t.Errorf("got %v, want the error of the talk", err)
 	}
-	if _, err := Converse(t.Context(), []Child{steady, {Exe: "/nowhere/at-all", Procs: 1}}, hear); err == nil || !strings.Contains(err.Error(), "/nowhere/at-all") {
+	if _, err := Converse(t.Context(), []Child{steady, {Exe: "/nowhere/at-all", Procs: 1}},
+		hear); err == nil || !strings.Contains(err.Error(), "/nowhere/at-all") {
 		t.Errorf("got %v, want which program cannot be started", err)
 	}
 }

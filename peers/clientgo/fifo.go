@@ -13,7 +13,8 @@ func NewDeltaFIFO(cfg contract.FIFOConfig) contract.FIFO {
 }
 
 // NewTransformingDeltaFIFO is NewDeltaFIFO with a transformer.
-func NewTransformingDeltaFIFO(cfg contract.FIFOConfig, transformer contract.TransformFunc) contract.FIFO {
+func NewTransformingDeltaFIFO(cfg contract.FIFOConfig,
+	transformer contract.TransformFunc) contract.FIFO {
 	return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
 		KeyFunction:           cfg.KeyFunc,
 		KnownObjects:          cfg.KnownObjects,
@@ -45,7 +46,8 @@ func NewRealFIFO(mode RealFIFOMode) func(contract.FIFOConfig) contract.FIFO {
 }
 
 // NewTransformingRealFIFO is NewRealFIFO with a transformer.
-func NewTransformingRealFIFO(mode RealFIFOMode) func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO {
+func NewTransformingRealFIFO(mode RealFIFOMode) func(contract.FIFOConfig,
+	contract.TransformFunc) contract.FIFO {
 	return func(cfg contract.FIFOConfig, transformer contract.TransformFunc) contract.FIFO {
 		opts := cache.RealFIFOOptions{
 			KeyFunction:           cfg.KeyFunc,

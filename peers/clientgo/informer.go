@@ -11,6 +11,7 @@ import (
 
 // NewInformer returns client-go's shared informer as it is. It goes by the system's
 // clock, or by that of the testing/synctest bubble that it lives in.
-func NewInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+func NewInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration,
+	indexers contract.Indexers) cache.SharedIndexInformer {
 	return cache.NewSharedIndexInformer(lw, exampleObject, resyncPeriod, indexers)
 }

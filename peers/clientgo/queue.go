@@ -13,12 +13,14 @@ import (
 // from 5 ms to 1,000 s. The overall token bucket of the default limiter would
 // hide the queue behind its 10 adds a second.
 func itemLimiter() workqueue.TypedRateLimiter[string] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond, 1000*time.Second)
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond,
+		1000*time.Second)
 }
 
 // NewQueue returns client-go's rate-limiting workqueue.
 func NewQueue(c clock.WithTicker) contract.DelayingQueue[string] {
-	return workqueue.NewTypedRateLimitingQueueWithConfig(itemLimiter(), workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})
+	return workqueue.NewTypedRateLimitingQueueWithConfig(itemLimiter(),
+		workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})
 }
 
 // NewConfiguredQueue is NewQueue with a configuration.
@@ -26,14 +28,16 @@ func NewConfiguredQueue(cfg contract.QueueConfig) contract.DelayingQueue[string]
 	if cfg.Limiter == nil {
 		cfg.Limiter = itemLimiter()
 	}
-	return workqueue.NewTypedRateLimitingQueueWithConfig(cfg.Limiter, workqueue.TypedRateLimitingQueueConfig[string]{
-		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
-			Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock,
-			Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{
-				Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock, Queue: cfg.Order,
-			}),
-		}),
-	})
+	return workqueue.NewTypedRateLimitingQueueWithConfig(cfg.Limiter,
+		workqueue.TypedRateLimitingQueueConfig[string]{
+			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(
+				workqueue.TypedDelayingQueueConfig[string]{
+					Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock,
+					Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{
+						Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock, Queue: cfg.Order,
+					}),
+				}),
+		})
 }
 
 // NewDefaultLimiter returns client-go's default limiter of controllers.

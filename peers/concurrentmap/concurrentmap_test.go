@@ -16,7 +16,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // eachMap runs a test with both maps.
-func eachMap(t *testing.T, test func(t *testing.T, newStore func(contract.Indexers) *concurrentmap.Store)) {
+func eachMap(t *testing.T, test func(t *testing.T,
+	newStore func(contract.Indexers) *concurrentmap.Store)) {
 	t.Run("sync", func(t *testing.T) { test(t, concurrentmap.NewSync) })
 	t.Run("xsync", func(t *testing.T) { test(t, concurrentmap.NewXSync) })
 }

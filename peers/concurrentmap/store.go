@@ -63,7 +63,8 @@ func newStore(indexers contract.Indexers, newMap func(size int) objectMap) *Stor
 
 // grown returns indexes and, after them, the further indexes of set, filled with the objects
 // that each yields. It panics, with nothing touched, if an IndexFunc fails.
-func grown(indexes []postings, set *indexing.Set, each func(visit func(key string, obj any) bool)) []postings {
+func grown(indexes []postings, set *indexing.Set,
+	each func(visit func(key string, obj any) bool)) []postings {
 	known := len(indexes)
 	indexes = slices.Clone(indexes)
 	for range set.Len() - known {
@@ -242,7 +243,9 @@ func (s *Store) GetIndexers() contract.Indexers {
 func (s *Store) Resync() error { return nil }
 
 // Get returns the object under key, without a lock. O(1).
-func (s *Store) Get(key string) (item any, exists bool) { return s.content.Load().objects.Load(key) }
+func (s *Store) Get(key string) (item any, exists bool) {
+	return s.content.Load().objects.Load(key)
+}
 
 // List returns all objects, in no order, in a slice that is the caller's, without a
 // lock. Beside writers it is no single instant: an object that is written meanwhile may be

@@ -109,7 +109,8 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-func each(b *testing.B, f func(b *testing.B, h contract.DelayHeap[string], rnd *rand.Rand, items []string)) {
+func each(b *testing.B, f func(b *testing.B, h contract.DelayHeap[string], rnd *rand.Rand,
+	items []string)) {
 	for _, n := range benchSizes {
 		items := names(n)
 		for _, s := range compared() {

@@ -45,7 +45,8 @@ type waiting struct {
 func FuzzStructures(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{0, 0, 9, 1, 0, 3, 2, 0, 5, 1, 1, 1, 13, 3, 0, 13, 200, 0, 13, 200, 0})
-	f.Add([]byte{0, 255, 7, 1, 128, 7, 2, 127, 7, 13, 255, 255, 3, 0, 7, 14, 1, 7, 14, 0, 7, 0, 0, 7, 13, 0, 6})
+	f.Add([]byte{0, 255, 7, 1, 128, 7, 2, 127, 7, 13, 255, 255, 3, 0, 7, 14, 1, 7, 14, 0, 7, 0, 0, 7,
+		13, 0, 6})
 	f.Fuzz(func(t *testing.T, program []byte) {
 		for _, s := range structures[byte]() {
 			play(t, s, program)

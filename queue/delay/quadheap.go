@@ -49,7 +49,8 @@ func (h *QuadHeap[T]) insert(item T, tag uint32, at int64, readyAt time.Time) {
 // earlier gives the item of a slot the time, which is at as a value, if that is earlier
 // than its own.
 func (h *QuadHeap[T]) earlier(slot uint32, at int64, readyAt time.Time) {
-	if old := h.order.nodes.at(*h.order.place.at(slot)).at; h.order.far.earlier(at, readyAt, old, slot) {
+	if old := h.order.nodes.at(*h.order.place.at(slot)).at; h.order.far.earlier(at, readyAt, old,
+		slot) {
 		h.order.far.set(slot, at, readyAt)
 		h.order.earlier(slot, at)
 	}

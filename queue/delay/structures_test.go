@@ -86,7 +86,8 @@ func TestNoAddTakesLong(t *testing.T) {
 				before := c.Steps()
 				h.Add(item, noon.Add(order.at(i)))
 				if took := c.Steps() - before; took > most {
-					t.Fatalf("%s, times %s: Add number %d took %d steps, want at most %d", s.name, order.name, i, took, most)
+					t.Fatalf("%s, times %s: Add number %d took %d steps, want at most %d", s.name, order.name, i,
+						took, most)
 				}
 			}
 		}
@@ -99,7 +100,9 @@ func TestItemsOfOtherTypes(t *testing.T) {
 	t.Parallel()
 	for _, s := range structures[any]() {
 		h := s.construct()
-		for _, item := range []any{1, "1", 1.0, struct{ a, b string }{"1", ""}, nil, math.NaN(), math.NaN()} {
+		for _, item := range []any{1, "1", 1.0, struct {
+			a, b string
+		}{"1", ""}, nil, math.NaN(), math.NaN()} {
 			h.Add(item, noon)
 			h.Add(item, noon.Add(time.Hour))
 		}

@@ -161,7 +161,8 @@ func (t *table) split(s *segment, tag uint32) {
 func (t *table) merge(s *segment, tag uint32) {
 	prefix := tag >> (32 - s.depth)
 	other := t.dir[(prefix^1)<<(t.depth-s.depth)]
-	if other.depth != s.depth || s.used+other.used > segmentLen/4 || max(len(s.cells), len(other.cells)) > segmentLen {
+	if other.depth != s.depth || s.used+other.used > segmentLen/4 ||
+		max(len(s.cells), len(other.cells)) > segmentLen {
 		return // the other grew at the greatest depth; split expects segmentLen cells
 	}
 	t.did(len(other.cells))

@@ -11,7 +11,8 @@ import (
 // are; after each phase the parts must fit together.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	for name, mask := range map[string]uint32{"any tag": ^uint32(0), "few tags": 0xfff000ff, "first bits alike": 0x000fffff, "last bits alike": 0xfffff000} {
+	for name, mask := range map[string]uint32{"any tag": ^uint32(0), "few tags": 0xfff000ff,
+		"first bits alike": 0x000fffff, "last bits alike": 0xfffff000} {
 		rnd, table := rand.New(rand.NewPCG(1, 2)), newTable()
 		model := map[uint32]uint32{} // slot -> tag
 		for _, size := range []int{10, 3000, 100, 20_000, 1000, 0, 500} {
@@ -68,12 +69,14 @@ func checkTable(t *testing.T, name string, table *table, model map[uint32]uint32
 			}
 		}
 		if used != s.used || used == len(s.cells) {
-			t.Fatalf("%s: segment %d has %d cells in use of %d, and counts %d", name, i, used, len(s.cells), s.used)
+			t.Fatalf("%s: segment %d has %d cells in use of %d, and counts %d", name, i, used, len(s.cells),
+				s.used)
 		}
 		found += used
 	}
 	if found != len(model) || deepest != table.deepest {
-		t.Fatalf("%s: %d slots, want %d; %d deepest segments, it counts %d", name, found, len(model), deepest, table.deepest)
+		t.Fatalf("%s: %d slots, want %d; %d deepest segments, it counts %d", name, found, len(model),
+			deepest, table.deepest)
 	}
 	if len(model) == 0 && len(table.dir) != 1 && name == "any tag" {
 		t.Errorf("%s: an empty table keeps %d segments", name, len(seen))
@@ -86,7 +89,8 @@ func TestList(t *testing.T) {
 	var l list[*int]
 	var model []*int
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for _, size := range []int{1, pieceLen, pieceLen + 1, 5 * pieceLen, 3*pieceLen - 1, 100 * pieceLen, 0, 2} {
+	for _, size := range []int{1, pieceLen, pieceLen + 1, 5 * pieceLen, 3*pieceLen - 1, 100 * pieceLen,
+		0, 2} {
 		for len(model) < size {
 			v := new(int)
 			l.push(v)
@@ -110,7 +114,8 @@ func TestList(t *testing.T) {
 			}
 		}
 		if most := size/pieceLen + 2; len(l.pieces) > most || l.n != size {
-			t.Errorf("with %d elements (it counts %d) it has %d pieces, want at most %d", size, l.n, len(l.pieces), most)
+			t.Errorf("with %d elements (it counts %d) it has %d pieces, want at most %d", size, l.n,
+				len(l.pieces), most)
 		}
 		for _, piece := range l.pieces {
 			for _, v := range piece[len(piece):cap(piece)] {

@@ -59,7 +59,8 @@ func NewWheel[T comparable](granularity time.Duration) *Wheel[T] {
 	if granularity <= 0 {
 		panic("delay: the granularity of a wheel must be above 0, not " + granularity.String())
 	}
-	return &Wheel[T]{granularity: int64(granularity), epoch: newEpoch(), items: newItems[T](), aside: newQuad()}
+	return &Wheel[T]{granularity: int64(granularity), epoch: newEpoch(), items: newItems[T](),
+		aside: newQuad()}
 }
 
 // Granularity is how far from its time an item may become ready: less than this after.
@@ -100,7 +101,8 @@ func (w *Wheel[T]) put(slot uint32, tick int64) {
 		return
 	}
 	w.aside.push(slot, tick)
-	if n := w.aside.len() - w.aside.far.len(); n >= asideFew && n >= w.items.len()/asideShare && w.items.len() <= resetMost {
+	if n := w.aside.len() - w.aside.far.len(); n >= asideFew && n >= w.items.len()/asideShare &&
+		w.items.len() <= resetMost {
 		w.reset()
 	}
 }

@@ -23,7 +23,8 @@ func newAccumulator(key string) *accumulator {
 // add appends d, except that of two deletions in a row one is kept: the newer if
 // the older is a tombstone, which knows less, and the older otherwise.
 func (a *accumulator) add(d contract.Delta) {
-	if last := a.deltas.Newest(); last != nil && last.Type == contract.Deleted && d.Type == contract.Deleted {
+	if last := a.deltas.Newest(); last != nil && last.Type == contract.Deleted &&
+		d.Type == contract.Deleted {
 		mergeDeletions(last, d)
 		return
 	}

@@ -50,9 +50,13 @@ func (f *bare) Pop(process contract.PopProcessFunc) (any, error) {
 func BenchmarkAddPopInTurns(b *testing.B) {
 	objs := make([]any, 100_000)
 	for i := range objs {
-		objs[i] = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("namespace-", i%50), Name: fmt.Sprint("pod-", i)}}
+		objs[i] = &metav1.PartialObjectMetadata{
+			ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("namespace-", i%50),
+				Name: fmt.Sprint("pod-", i)}}
 	}
-	rand.New(rand.NewPCG(1, 1)).Shuffle(len(objs), func(i, j int) { objs[i], objs[j] = objs[j], objs[i] })
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(objs), func(i, j int) {
+		objs[i], objs[j] = objs[j], objs[i]
+	})
 	process := func(any, bool) error { return nil }
 	var runs []inturns.Run
 	for _, c := range []struct {

@@ -16,11 +16,13 @@ import (
 func TestBookmarks(t *testing.T) {
 	t.Parallel()
 	for _, atomic := range []bool{false, true} {
-		f := deltafifo.NewInOrder(contract.FIFOConfig{KnownObjects: cache.NewStore(cache.MetaNamespaceKeyFunc)},
+		f := deltafifo.NewInOrder(
+			contract.FIFOConfig{KnownObjects: cache.NewStore(cache.MetaNamespaceKeyFunc)},
 			deltafifo.Options{Atomic: atomic, Bookmarks: true})
 		key := func(s string) any { return contract.ExplicitKey(s) }
 		steps := []error{
-			f.Bookmark("1"), f.Replace([]any{key("a")}, "2"), f.Add(key("b")), f.Add(key("c")), f.Bookmark("3"),
+			f.Bookmark("1"), f.Replace([]any{key("a")}, "2"), f.Add(key("b")), f.Add(key("c")),
+			f.Bookmark("3"),
 			f.Replace([]any{key("a"), key("b"), key("c")}, "4"),
 		}
 		for _, err := range steps {
@@ -56,7 +58,8 @@ func TestBookmarks(t *testing.T) {
 				t.Errorf("atomic %t: a bookmark came in a batch of %d", atomic, size)
 			}
 		}
-		want := []string{"Bookmark1", "Replaced", "Added", "Added", "Bookmark3", "Replaced", "Replaced", "Replaced"}
+		want := []string{"Bookmark1", "Replaced", "Added", "Added", "Bookmark3", "Replaced", "Replaced",
+			"Replaced"}
 		if atomic {
 			want = []string{"Bookmark1", "ReplacedAll", "Added", "Added", "Bookmark3", "ReplacedAll"}
 		}
@@ -78,7 +81,9 @@ func TestBookmarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	silent.Close()
-	if _, err := silent.Pop(func(any, bool) error { return nil }); err != contract.ErrFIFOClosed { //nolint:errorlint // it is this very error
+	if _, err := silent.Pop(func(any, bool) error {
+		return nil
+	}); err != contract.ErrFIFOClosed { //nolint:errorlint // it is this very error
 		t.Errorf("without Bookmarks a bookmark was queued: %v", err)
 	}
 }
@@ -88,10 +93,12 @@ func TestWaiting(t *testing.T) {
 	t.Parallel()
 	f := deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{Atomic: true, Bookmarks: true})
 	a := contract.ExplicitKey("a")
-	if err := errors.Join(f.Replace([]any{a}, "1"), f.Add(a), f.Bookmark("2"), f.Delete(a)); err != nil {
+	if err := errors.Join(f.Replace([]any{a}, "1"), f.Add(a), f.Bookmark("2"),
+		f.Delete(a)); err != nil {
 		t.Fatal(err)
 	}
-	want := []contract.DeltaType{contract.ReplacedAll, contract.Added, contract.Bookmark, contract.Deleted}
+	want := []contract.DeltaType{contract.ReplacedAll, contract.Added, contract.Bookmark,
+		contract.Deleted}
 	for range 2 {
 		var got []contract.DeltaType
 		for _, d := range f.Waiting() {

@@ -35,7 +35,8 @@ var (
 
 // NewCoalescing returns an empty FIFO. It starts no goroutine.
 func NewCoalescing(cfg contract.FIFOConfig, opts Options) *Coalescing {
-	f := &Coalescing{waiting: coalescingBacklog{known: cfg.KnownObjects, logger: opts.logger(), replaced: contract.Replaced}}
+	f := &Coalescing{waiting: coalescingBacklog{known: cfg.KnownObjects, logger: opts.logger(),
+		replaced: contract.Replaced}}
 	if opts.SyncOnReplace {
 		f.waiting.replaced = contract.Sync
 	}
@@ -130,7 +131,8 @@ func (l *coalescingBacklog) replace(list *relist) {
 	l.relists++
 	for i, key := range list.keys {
 		// The stamp, not a set of keys, tells what was listed: all of it waits now.
-		l.enqueue(key, l.hashOf(key), contract.Delta{Type: l.replaced, Object: list.objs[i]}).relist = l.relists
+		l.enqueue(key, l.hashOf(key),
+			contract.Delta{Type: l.replaced, Object: list.objs[i]}).relist = l.relists
 	}
 	for e := range l.all() {
 		if e.relist != l.relists {
@@ -152,7 +154,8 @@ func (l *coalescingBacklog) resync() {
 
 // eachKnownIdle calls f with each key that is known and does not wait. f may make the key
 // wait. The object is nil if its look-up fails, which is reported, or does not find it.
-func (l *coalescingBacklog) eachKnownIdle(f func(key objectKey, hash uint32, name string, obj any, found bool)) {
+func (l *coalescingBacklog) eachKnownIdle(
+	f func(key objectKey, hash uint32, name string, obj any, found bool)) {
 	if l.known == nil {
 		return
 	}

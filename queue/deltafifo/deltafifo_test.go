@@ -17,12 +17,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestReplaceIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	errBad := errors.New("bad object")
-	f := deltafifo.New(contract.FIFOConfig{}, deltafifo.Options{Transformer: func(obj any) (any, error) {
-		if obj == contract.ExplicitKey("bad") {
-			return nil, errBad
-		}
-		return obj, nil
-	}})
+	f := deltafifo.New(contract.FIFOConfig{},
+		deltafifo.Options{Transformer: func(obj any) (any, error) {
+			if obj == contract.ExplicitKey("bad") {
+				return nil, errBad
+			}
+			return obj, nil
+		}})
 	for _, list := range [][]any{
 		{contract.ExplicitKey("a"), 42},
 		{contract.ExplicitKey("a"), contract.ExplicitKey("bad")},

@@ -19,7 +19,8 @@
 //
 // Producers append events to an intake, under a lock that is held for the copying of one
 // event, or while the consumer takes a lone event out. The consumer does the rest: when it
-// looks for something to take, it first takes in the events that have arrived, in order. Some events depend on the consumer's store or on
+// looks for something to take, it first takes in the events that have arrived, in order. Some
+// events depend on the consumer's store or on
 // the outcome of a running process: Replace, Resync, and the Delete of a key that does not
 // wait. The consumer takes these in when no process runs. So the outcome is that of
 // client-go, where these calls wait until process has returned. An item that is popped and

@@ -102,7 +102,8 @@ type backlog interface {
 }
 
 func (e *engine) init(cfg contract.FIFOConfig, opts Options, name string, l backlog) {
-	e.name, e.keys, e.known, e.transformer = opts.Name, newKeyer(cfg.KeyFunc), cfg.KnownObjects, opts.Transformer
+	e.name, e.keys, e.known, e.transformer = opts.Name, newKeyer(cfg.KeyFunc), cfg.KnownObjects,
+		opts.Transformer
 	if e.name == "" {
 		e.name = name
 	}
@@ -398,7 +399,8 @@ func (e *engine) waitedRun() (r run, item any, err error) {
 // alone, or several of one key, it hands to processSingle as Deltas. The initial list is not
 // mixed with what came later. PopBatch calls one of the two functions, once, and returns
 // its error; nothing is put back.
-func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc, processSingle contract.PopProcessFunc) error {
+func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc,
+	processSingle contract.PopProcessFunc) error {
 	var lone run
 	if item := e.loneRun(&lone); item != nil {
 		defer e.end(&lone)

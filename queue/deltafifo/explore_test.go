@@ -231,17 +231,21 @@ func (b *fixture) whileOneWorks(call func() error) ([]func(), func() error) {
 // plays are what is done to each FIFO.
 var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 	"two producers, a consumer": func(b *fixture) ([]func(), func() error) {
-		return []func(){b.produce("p", "a", "a"), b.produce("q", "b", "b"), b.popN(4)}, b.judge(map[string]int{"p": 2, "q": 2})
+		return []func(){b.produce("p", "a", "a"), b.produce("q", "b", "b"), b.popN(4)},
+			b.judge(map[string]int{"p": 2, "q": 2})
 	},
 	"two producers, a consumer of batches": func(b *fixture) ([]func(), func() error) {
-		return []func(){b.produce("p", "a", "c"), then(b.produce("q", "b"), b.fifo.Close), b.popBatches}, b.judge(map[string]int{"p": 2, "q": 1})
+		return []func(){b.produce("p", "a", "c"), then(b.produce("q", "b"), b.fifo.Close), b.popBatches},
+			b.judge(map[string]int{"p": 2, "q": 1})
 	},
 	"a producer, two consumers": func(b *fixture) ([]func(), func() error) {
-		return []func(){then(b.produce("p", "a"), b.produce("q", "b"), b.produce("r", "c"), b.fifo.Close), b.pop, b.pop}, b.judge(map[string]int{"p": 1, "q": 1, "r": 1})
+		return []func(){then(b.produce("p", "a"), b.produce("q", "b"), b.produce("r", "c"), b.fifo.Close),
+			b.pop, b.pop}, b.judge(map[string]int{"p": 1, "q": 1, "r": 1})
 	},
 	"two consumers at once": func(b *fixture) ([]func(), func() error) {
 		pop := b.popTogether(2)
-		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop}, b.judge(map[string]int{"p": 1, "q": 1})
+		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop},
+			b.judge(map[string]int{"p": 1, "q": 1})
 	},
 	"two consumers at once, of a list": func(b *fixture) ([]func(), func() error) {
 		pop := b.popTogether(2)
@@ -250,7 +254,8 @@ var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 				b.fail("%v", err)
 			}
 		}
-		return []func(){then(list, b.produce("q", "b")), pop, pop}, b.judge(map[string]int{"p": 1, "q": 1})
+		return []func(){then(list, b.produce("q", "b")), pop, pop},
+			b.judge(map[string]int{"p": 1, "q": 1})
 	},
 	"two consumers at once, beside a reader": func(b *fixture) ([]func(), func() error) {
 		pop := b.popTogether(2)
@@ -259,7 +264,8 @@ var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 				q.ListKeys()
 			}
 		}
-		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop, read}, b.judge(map[string]int{"p": 1, "q": 1})
+		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop, read},
+			b.judge(map[string]int{"p": 1, "q": 1})
 	},
 	"adds beside Close": func(b *fixture) ([]func(), func() error) {
 		return []func(){b.produce("p", "a", "b"), b.fifo.Close, b.pop}, b.judge(map[string]int{"p": 2})
@@ -267,7 +273,8 @@ var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 	"a deletion beside the processing of the object": func(b *fixture) ([]func(), func() error) {
 		return []func(){
 				func() {
-					if err := errors.Join(b.fifo.Add(&told{"a", "p", 0}), b.fifo.Delete(&told{"a", "p", 1})); err != nil {
+					if err := errors.Join(b.fifo.Add(&told{"a", "p", 0}),
+						b.fifo.Delete(&told{"a", "p", 1})); err != nil {
 						b.fail("%v", err)
 					}
 				},
@@ -310,7 +317,8 @@ var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 	"a list while one consumer works and another waits": func(b *fixture) ([]func(), func() error) {
 		return b.whileOneWorks(func() error { return b.fifo.Replace([]any{&told{"b", "q", 0}}, "1") })
 	},
-	"a deletion while one consumer works and another waits": func(b *fixture) ([]func(), func() error) {
+	"a deletion while one consumer works and another waits": func(b *fixture) ([]func(),
+		func() error) {
 		b.known["old"] = &told{"old", "before", 0}
 		return b.whileOneWorks(func() error { return b.fifo.Delete(&told{"old", "q", 0}) })
 	},
@@ -320,7 +328,8 @@ var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 				b.fail("%v", err)
 			}
 		}
-		return []func(){list, b.produce("q", "b", "b"), b.popN(3)}, b.judge(map[string]int{"p": 1, "q": 2})
+		return []func(){list, b.produce("q", "b", "b"), b.popN(3)},
+			b.judge(map[string]int{"p": 1, "q": 2})
 	},
 	"an item put back beside an update": func(b *fixture) ([]func(), func() error) {
 		_, back := b.fifo.(contract.KeyedQueue)
@@ -369,14 +378,17 @@ func suite() explore.Suite {
 	s := explore.Suite{Share: 1}
 	add := func(name string, construct construct, opts deltafifo.Options) {
 		for play, threads := range explore.Ordered(plays) {
-			s.Programs = append(s.Programs, explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {
-				return threads(newFixture(construct, opts))
-			}})
+			s.Programs = append(s.Programs,
+				explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {
+					return threads(newFixture(construct, opts))
+				}})
 		}
 	}
 	for _, v := range variants {
 		add(v.name, v.construct, v.opts)
 	}
-	add("DeltaFIFO", func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO { return deltafifo.New(cfg, opts) }, deltafifo.Options{})
+	add("DeltaFIFO", func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO {
+		return deltafifo.New(cfg, opts)
+	}, deltafifo.Options{})
 	return s
 }

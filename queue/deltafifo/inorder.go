@@ -15,7 +15,8 @@ import (
 //
 // All methods may be called by any number of goroutines. Several may Pop, but
 // events are then processed in no certain order. process may call every method but
-// Pop, PopBatch and, without [Options].Atomic, Waiting. The transformer runs one call at a time. KnownObjects is
+// Pop, PopBatch and, without [Options].Atomic, Waiting. The transformer runs one call at a time.
+// KnownObjects is
 // consulted only while no process runs, and must not call the FIFO.
 type InOrder struct {
 	engine
@@ -39,7 +40,8 @@ func NewInOrder(cfg contract.FIFOConfig, opts Options) *InOrder {
 	if opts.Atomic {
 		cfg.KnownObjects = nil
 	}
-	f := &InOrder{waiting: inOrderBacklog{known: cfg.KnownObjects, logger: opts.logger()}, bookmarks: opts.Bookmarks}
+	f := &InOrder{waiting: inOrderBacklog{known: cfg.KnownObjects, logger: opts.logger()},
+		bookmarks: opts.Bookmarks}
 	f.waiting.emptied = &f.mu.emptied
 	f.atomicLists = opts.Atomic
 	f.init(cfg, opts, "InOrderFIFO", &f.waiting)

@@ -200,7 +200,8 @@ func (e *engine) Replace(list []any, resourceVersion string) error {
 		return err
 	}
 	if e.atomicLists {
-		e.put(event{obj: contract.ReplacedAllInfo{ResourceVersion: resourceVersion, Objects: objs}, kind: replacedAll})
+		e.put(event{obj: contract.ReplacedAllInfo{ResourceVersion: resourceVersion, Objects: objs},
+			kind: replacedAll})
 		return nil
 	}
 	e.put(event{obj: &relist{keys: keys, objs: objs}, kind: relisted})

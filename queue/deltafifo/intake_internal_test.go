@@ -148,7 +148,9 @@ func TestEntries(t *testing.T) {
 	var r entries
 	var model []objectKey
 	next := 0
-	for _, step := range []struct{ in, out int }{{3, 3}, {7, 2}, {20, 10}, {1, 15}, {5000, 4000}, {100, 1101}, {4, 4}} {
+	for _, step := range []struct {
+		in, out int
+	}{{3, 3}, {7, 2}, {20, 10}, {1, 15}, {5000, 4000}, {100, 1101}, {4, 4}} {
 		for range step.in {
 			key := objectKey{"ns", strconv.Itoa(next)}
 			next++
@@ -169,7 +171,8 @@ func TestEntries(t *testing.T) {
 			}
 			i++
 		}
-		if i != len(model) || r.len() != i || r.find(objectKey{"ns", "absent"}, 0) != nil || i > 0 && r.find(objectKey{"ns", strconv.Itoa(next - len(model) - 1)}, 0) != nil {
+		if i != len(model) || r.len() != i || r.find(objectKey{"ns", "absent"}, 0) != nil || i > 0 &&
+			r.find(objectKey{"ns", strconv.Itoa(next - len(model) - 1)}, 0) != nil {
 			t.Fatalf("%d entries, want %d, or one that was popped is found", i, len(model))
 		}
 		held := 0

@@ -69,7 +69,9 @@ func TestReadingWaitsForWhatProcessDecides(t *testing.T) {
 func TestCustomKeys(t *testing.T) {
 	t.Parallel()
 	keys := []string{"", "/", "a", "a/", "/a", "a/b", "a//b", "//a/b", "a/b/c", "b/c"}
-	f := deltafifo.NewCoalescing(contract.FIFOConfig{KeyFunc: func(obj any) (string, error) { return obj.(string), nil }}, deltafifo.Options{})
+	f := deltafifo.NewCoalescing(contract.FIFOConfig{KeyFunc: func(obj any) (string, error) {
+		return obj.(string), nil
+	}}, deltafifo.Options{})
 	for range 2 {
 		for _, key := range keys {
 			if err := f.Update(key); err != nil {
@@ -81,7 +83,8 @@ func TestCustomKeys(t *testing.T) {
 		t.Errorf("the keys %s wait, want %q", got, keys)
 	}
 	for _, key := range keys {
-		if item, exists, err := f.GetByKey(key); err != nil || !exists || len(item.(contract.Deltas)) != 2 {
+		if item, exists, err := f.GetByKey(key); err != nil || !exists ||
+			len(item.(contract.Deltas)) != 2 {
 			t.Errorf("GetByKey(%q) gives %v, %t, %v; want two deltas", key, item, exists, err)
 		}
 	}
@@ -92,20 +95,24 @@ func TestCustomKeys(t *testing.T) {
 func TestKeysOfMetadata(t *testing.T) {
 	t.Parallel()
 	for _, o := range []metav1.ObjectMeta{
-		{Namespace: "ns", Name: "a"}, {Name: "a"}, {Name: "ns/a"}, {Namespace: "ns", Name: "a/b"}, {Namespace: "a/b", Name: "c"}, {Name: "/"}, {},
+		{Namespace: "ns", Name: "a"}, {Name: "a"}, {Name: "ns/a"}, {Namespace: "ns", Name: "a/b"},
+		{Namespace: "a/b", Name: "c"}, {Name: "/"}, {},
 	} {
 		f := deltafifo.NewCoalescing(contract.FIFOConfig{}, deltafifo.Options{})
 		want, err := cache.MetaNamespaceKeyFunc(&o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(f.Add(&o), f.Update(contract.ExplicitKey(want)), f.Delete(contract.DeletedFinalStateUnknown{Key: want})); err != nil {
+		if err := errors.Join(f.Add(&o), f.Update(contract.ExplicitKey(want)),
+			f.Delete(contract.DeletedFinalStateUnknown{Key: want})); err != nil {
 			t.Fatal(err)
 		}
 		keys := f.ListKeys()
 		item, _, err := f.Get(&o)
-		if deltas, _ := item.(contract.Deltas); err != nil || len(keys) != 1 || keys[0] != want || len(deltas) != 3 {
-			t.Errorf("%q/%q waits as %q with %d deltas, want %q with 3", o.Namespace, o.Name, keys, len(deltas), want)
+		if deltas, _ := item.(contract.Deltas); err != nil || len(keys) != 1 || keys[0] != want ||
+			len(deltas) != 3 {
+			t.Errorf("%q/%q waits as %q with %d deltas, want %q with 3", o.Namespace, o.Name, keys,
+				len(deltas), want)
 		}
 	}
 }

@@ -60,7 +60,8 @@ func newKeyer(keyFunc contract.KeyFunc) keyer {
 	is := func(known contract.KeyFunc) bool {
 		return reflect.ValueOf(keyFunc).Pointer() == reflect.ValueOf(known).Pointer()
 	}
-	return keyer{keyFunc, is(cache.MetaNamespaceKeyFunc) || is(cache.DeletionHandlingMetaNamespaceKeyFunc)}
+	return keyer{keyFunc, is(cache.MetaNamespaceKeyFunc) ||
+		is(cache.DeletionHandlingMetaNamespaceKeyFunc)}
 }
 
 // of returns the key of an object or of a tombstone (its Key). The error is a

@@ -20,11 +20,13 @@ func TestLen(t *testing.T) {
 	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
 	config := contract.FIFOConfig{KnownObjects: known}
 	for name, c := range map[string]struct {
-		f                   lengther
-		twice, listed, left int // after an Update of what waits, after a list of three, after the first Pop
+		f lengther
+		// after an Update of what waits, after a list of three, after the first Pop
+		twice, listed, left int
 	}{
-		"DeltaFIFO":  {deltafifo.New(config, deltafifo.Options{}), 2, 3, 2},
-		"Coalescing": {deltafifo.NewCoalescing(config, deltafifo.Options{}), 3, 3, 2}, // nobody has looked yet
+		"DeltaFIFO": {deltafifo.New(config, deltafifo.Options{}), 2, 3, 2},
+		// nobody has looked yet
+		"Coalescing": {deltafifo.NewCoalescing(config, deltafifo.Options{}), 3, 3, 2},
 		"InOrder":    {deltafifo.NewInOrder(config, deltafifo.Options{}), 3, 6, 5},
 		"atomic":     {deltafifo.NewInOrder(config, deltafifo.Options{Atomic: true}), 3, 4, 3},
 	} {

@@ -94,7 +94,8 @@ func deletion(key string, obj any) contract.Delta {
 	if tombstone, ok := obj.(contract.DeletedFinalStateUnknown); ok {
 		obj = tombstone.Obj
 	}
-	return contract.Delta{Type: contract.Deleted, Object: contract.DeletedFinalStateUnknown{Key: key, Obj: obj}}
+	return contract.Delta{Type: contract.Deleted,
+		Object: contract.DeletedFinalStateUnknown{Key: key, Obj: obj}}
 }
 
 // Resync queues a Sync delta for each known object whose key does not wait: waiting deltas

@@ -38,9 +38,11 @@ func newDeltaFIFO(cfg contract.FIFOConfig) contract.FIFO {
 
 func TestDeltaFIFOKeepsTheClauses(t *testing.T) {
 	t.Parallel()
-	fifotest.Run(t, newDeltaFIFO, fifotest.NewTransforming(func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
-		return deltafifo.New(cfg, deltafifo.Options{Transformer: transform})
-	}))
+	fifotest.Run(t, newDeltaFIFO,
+		fifotest.NewTransforming(
+			func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return deltafifo.New(cfg, deltafifo.Options{Transformer: transform})
+			}))
 }
 
 func FuzzDeltaFIFO(f *testing.F) { fifotest.Fuzz(f, newDeltaFIFO) }
@@ -61,16 +63,22 @@ func TestIntakesKeepTheClauses(t *testing.T) {
 			if v.opts.MaxBatch != 0 {
 				options = append(options, fifotest.Waive("FIFO-62", "MaxBatch is below its bound"))
 			}
-			fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO { return v.suiteConstruct(cfg, v.opts) }, options...)
+			fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO {
+				return v.suiteConstruct(cfg, v.opts)
+			}, options...)
 		})
 	}
 }
 
 func FuzzCoalescing(f *testing.F) {
-	fifotest.Fuzz(f, func(cfg contract.FIFOConfig) contract.FIFO { return newCoalescing(cfg, deltafifo.Options{}) })
+	fifotest.Fuzz(f, func(cfg contract.FIFOConfig) contract.FIFO {
+		return newCoalescing(cfg, deltafifo.Options{})
+	})
 }
 
 func FuzzInOrder(f *testing.F) {
-	fifotest.Fuzz(f, func(cfg contract.FIFOConfig) contract.FIFO { return newInOrder(cfg, deltafifo.Options{}) },
+	fifotest.Fuzz(f, func(cfg contract.FIFOConfig) contract.FIFO {
+		return newInOrder(cfg, deltafifo.Options{})
+	},
 		fifotest.Class(contract.InOrder))
 }

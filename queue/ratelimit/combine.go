@@ -85,7 +85,8 @@ type WithMaxWait[T comparable] struct {
 
 // NewWithMaxWait returns a limiter that answers as limiter does but never waits
 // longer than max. A max below zero counts as zero.
-func NewWithMaxWait[T comparable](limiter contract.RateLimiter[T], max time.Duration) *WithMaxWait[T] {
+func NewWithMaxWait[T comparable](limiter contract.RateLimiter[T],
+	max time.Duration) *WithMaxWait[T] {
 	return &WithMaxWait[T]{RateLimiter: limiter, max: notNegative(max)}
 }
 

@@ -82,7 +82,8 @@ type ItemFastSlow[T comparable] struct {
 // NewItemFastSlow returns a limiter that answers fast for an item's first
 // maxFastAttempts failures and slow after. A delay below zero counts as zero.
 func NewItemFastSlow[T comparable](fast, slow time.Duration, maxFastAttempts int) *ItemFastSlow[T] {
-	return &ItemFastSlow[T]{fast: notNegative(fast), slow: notNegative(slow), maxFastAttempts: maxFastAttempts}
+	return &ItemFastSlow[T]{fast: notNegative(fast), slow: notNegative(slow),
+		maxFastAttempts: maxFastAttempts}
 }
 
 // When counts a failure of item and returns its delay.

@@ -19,8 +19,10 @@ type limiter = contract.RateLimiter[string]
 // The doubling is compared with arithmetic that cannot overflow.
 func TestExponentialSaturates(t *testing.T) {
 	t.Parallel()
-	for _, base := range []time.Duration{0, 1, 2, 3, 1 << 40, 5 * time.Millisecond, time.Second, 7 * time.Hour, math.MaxInt64/2 + 1, math.MaxInt64} {
-		for _, longest := range []time.Duration{0, 1, time.Second, 1000 * time.Second, math.MaxInt64 - 1, math.MaxInt64} {
+	for _, base := range []time.Duration{0, 1, 2, 3, 1 << 40, 5 * time.Millisecond, time.Second,
+		7 * time.Hour, math.MaxInt64/2 + 1, math.MaxInt64} {
+		for _, longest := range []time.Duration{0, 1, time.Second, 1000 * time.Second, math.MaxInt64 - 1,
+			math.MaxInt64} {
 			l := ratelimit.NewItemExponentialFailure[string](base, longest)
 			exact, limit := big.NewInt(int64(base)), big.NewInt(int64(longest))
 			for n := range 10_000 {
@@ -46,8 +48,10 @@ func TestSameDelaysAsClientGo(t *testing.T) {
 		ours, theirs limiter
 	}{
 		{"exponential", ratelimit.NewItemExponentialFailure[string](5*time.Millisecond, 1000*time.Second),
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond, 1000*time.Second)},
-		{"exponential to the end", ratelimit.NewItemExponentialFailure[string](5*time.Millisecond, math.MaxInt64),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond,
+				1000*time.Second)},
+		{"exponential to the end", ratelimit.NewItemExponentialFailure[string](5*time.Millisecond,
+			math.MaxInt64),
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond, math.MaxInt64)},
 		{"base above max", ratelimit.NewItemExponentialFailure[string](time.Hour, time.Second),
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Hour, time.Second)},
@@ -55,10 +59,15 @@ func TestSameDelaysAsClientGo(t *testing.T) {
 			workqueue.NewTypedItemFastSlowRateLimiter[string](time.Millisecond, time.Second, 3)},
 		{"never fast", ratelimit.NewItemFastSlow[string](time.Millisecond, time.Second, 0),
 			workqueue.NewTypedItemFastSlowRateLimiter[string](time.Millisecond, time.Second, 0)},
-		{"max-of", ratelimit.NewMaxOf[string](ratelimit.NewItemFastSlow[string](time.Second, 0, 3), ratelimit.NewItemExponentialFailure[string](3, math.MaxInt64/2)),
-			workqueue.NewTypedMaxOfRateLimiter(workqueue.NewTypedItemFastSlowRateLimiter[string](time.Second, 0, 3), workqueue.NewTypedItemExponentialFailureRateLimiter[string](3, math.MaxInt64/2))},
-		{"max-wait", ratelimit.NewWithMaxWait[string](ratelimit.NewItemExponentialFailure[string](3, time.Hour), time.Second),
-			workqueue.NewTypedWithMaxWaitRateLimiter(workqueue.NewTypedItemExponentialFailureRateLimiter[string](3, time.Hour), time.Second)},
+		{"max-of", ratelimit.NewMaxOf[string](ratelimit.NewItemFastSlow[string](time.Second, 0, 3),
+			ratelimit.NewItemExponentialFailure[string](3, math.MaxInt64/2)),
+			workqueue.NewTypedMaxOfRateLimiter(
+				workqueue.NewTypedItemFastSlowRateLimiter[string](time.Second, 0, 3),
+				workqueue.NewTypedItemExponentialFailureRateLimiter[string](3, math.MaxInt64/2))},
+		{"max-wait", ratelimit.NewWithMaxWait[string](
+			ratelimit.NewItemExponentialFailure[string](3, time.Hour), time.Second),
+			workqueue.NewTypedWithMaxWaitRateLimiter(
+				workqueue.NewTypedItemExponentialFailureRateLimiter[string](3, time.Hour), time.Second)},
 	} {
 		t.Run(pair.name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +93,8 @@ func TestBucketRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := ratelimit.NewBucket[string](rate.NewLimiter(10, 3))
-		for n, want := range []time.Duration{0, 0, 0, 100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond} {
+		for n, want := range []time.Duration{0, 0, 0, 100 * time.Millisecond, 200 * time.Millisecond,
+			300 * time.Millisecond} {
 			if got := l.When("any"); got != want {
 				t.Errorf("token %d: %s, want %s", n, got, want)
 			}
@@ -102,7 +112,8 @@ func TestBucketRate(t *testing.T) {
 func TestDefaultControllerIsClientGos(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ours, theirs := ratelimit.DefaultController[int](), workqueue.DefaultTypedControllerRateLimiter[int]()
+		ours, theirs := ratelimit.DefaultController[int](),
+			workqueue.DefaultTypedControllerRateLimiter[int]()
 		for n := range 300 {
 			if got, want := ours.When(n%7), theirs.When(n%7); got != want {
 				t.Fatalf("step %d: %s, client-go %s", n, got, want)
@@ -114,7 +125,8 @@ func TestDefaultControllerIsClientGos(t *testing.T) {
 func TestForgetReachesEveryLimiter(t *testing.T) {
 	t.Parallel()
 	inner := ratelimit.NewItemExponentialFailure[string](time.Second, time.Hour)
-	l := ratelimit.NewWithMaxWait[string](ratelimit.NewMaxOf[string](inner, ratelimit.NewItemFastSlow[string](0, 0, 1)), time.Minute)
+	l := ratelimit.NewWithMaxWait[string](
+		ratelimit.NewMaxOf[string](inner, ratelimit.NewItemFastSlow[string](0, 0, 1)), time.Minute)
 	for range 10 {
 		l.When("a")
 	}
@@ -123,6 +135,7 @@ func TestForgetReachesEveryLimiter(t *testing.T) {
 	}
 	l.Forget("a")
 	if got := l.When("a"); got != time.Second || inner.NumRequeues("a") != 1 {
-		t.Errorf("after Forget: %s and %d failures, want the first delay and 1", got, inner.NumRequeues("a"))
+		t.Errorf("after Forget: %s and %d failures, want the first delay and 1", got,
+			inner.NumRequeues("a"))
 	}
 }

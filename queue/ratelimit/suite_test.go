@@ -30,10 +30,16 @@ func TestLimitersKeepTheClauses(t *testing.T) {
 		"fast-slow": func() contract.RateLimiter[string] {
 			return ratelimit.NewItemFastSlow[string](time.Millisecond, time.Minute, 3)
 		},
-		"bucket":       func() contract.RateLimiter[string] { return ratelimit.NewBucket[string](rate.NewLimiter(10, 100)) },
-		"bucket-empty": func() contract.RateLimiter[string] { return ratelimit.NewBucket[string](rate.NewLimiter(0, 0)) },
-		"max-of-none":  func() contract.RateLimiter[string] { return ratelimit.NewMaxOf[string]() },
-		"controller":   func() contract.RateLimiter[string] { return ratelimit.DefaultController[string]() },
+		"bucket": func() contract.RateLimiter[string] {
+			return ratelimit.NewBucket[string](rate.NewLimiter(10, 100))
+		},
+		"bucket-empty": func() contract.RateLimiter[string] {
+			return ratelimit.NewBucket[string](rate.NewLimiter(0, 0))
+		},
+		"max-of-none": func() contract.RateLimiter[string] { return ratelimit.NewMaxOf[string]() },
+		"controller": func() contract.RateLimiter[string] {
+			return ratelimit.DefaultController[string]()
+		},
 		"max-wait": func() contract.RateLimiter[string] {
 			return ratelimit.NewWithMaxWait[string](ratelimit.DefaultController[string](), time.Second)
 		},

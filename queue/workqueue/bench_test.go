@@ -22,7 +22,9 @@ var benchQueues = []struct {
 	name string
 	make func() contract.DelayingQueue[string]
 }{
-	{"clientgo", func() contract.DelayingQueue[string] { return clientgo.NewTypedDelayingQueue[string]() }},
+	{"clientgo", func() contract.DelayingQueue[string] {
+		return clientgo.NewTypedDelayingQueue[string]()
+	}},
 	{"workqueue", func() contract.DelayingQueue[string] {
 		return workqueue.NewDelaying(newHeap, workqueue.Config[string]{})
 	}},
@@ -32,13 +34,17 @@ var benchQueues = []struct {
 	{"twoheaps", func() contract.DelayingQueue[string] {
 		return workqueue.NewDelaying(newHeap, workqueue.Config[string]{Heaps: 2})
 	}},
-	{"priority", func() contract.DelayingQueue[string] { return newPriority(workqueue.Config[string]{}) }},
+	{"priority", func() contract.DelayingQueue[string] {
+		return newPriority(workqueue.Config[string]{})
+	}},
 	// The default heap, with its AddMany and without.
 	{"quadheap", func() contract.DelayingQueue[string] {
 		return workqueue.NewDelaying(newQuadHeap, workqueue.Config[string]{})
 	}},
 	{"quadheap-one-by-one", func() contract.DelayingQueue[string] {
-		return workqueue.NewDelaying(func() contract.DelayHeap[string] { return oneByOne{newQuadHeap()} }, workqueue.Config[string]{})
+		return workqueue.NewDelaying(func() contract.DelayHeap[string] {
+			return oneByOne{newQuadHeap()}
+		}, workqueue.Config[string]{})
 	}},
 }
 

@@ -63,7 +63,8 @@ type heap[T comparable] struct {
 // NewDelaying returns a delaying queue whose items wait in heaps that newHeap
 // makes; see Config.Heaps for how many. The queue runs a goroutine until it is
 // shut down.
-func NewDelaying[T comparable](newHeap func() contract.DelayHeap[T], cfg Config[T]) *DelayingQueue[T] {
+func NewDelaying[T comparable](newHeap func() contract.DelayHeap[T],
+	cfg Config[T]) *DelayingQueue[T] {
 	cfg = cfg.withDefaults()
 	if cfg.Heaps <= 0 {
 		cfg.Heaps = min(2*runtime.GOMAXPROCS(0), maxHeaps)
@@ -189,7 +190,8 @@ func (h *heap[T]) takeDue(now time.Time) {
 // from when each was made and give back times with a reading, and two heaps do not agree on the
 // readings to the nanosecond.
 func onlyWall(t time.Time) bool {
-	return t == t.Round(0) //nolint:staticcheck // Equal does not see whether there is a monotonic reading
+	return t == t.Round(
+		0) //nolint:staticcheck // Equal does not see whether there is a monotonic reading
 }
 
 // arm notes and returns the earliest time at which something waits, zero if nothing does. It

@@ -12,7 +12,8 @@
 //     starves, unless Config.Turn is below zero.
 //
 // All QUEUE clauses of package contract hold, with two conditions for a PriorityQueue: QUEUE-31
-// and QUEUE-38 need a Config.Turn of 0 or of 4 to 64, and QUEUE-39 a contract.RemovingDelayHeap. Among what differs from client-go's queues: Done
+// and QUEUE-38 need a Config.Turn of 0 or of 4 to 64, and QUEUE-39 a contract.RemovingDelayHeap.
+// Among what differs from client-go's queues: Done
 // of an item that is ready does not queue it twice, several ShutDownWithDrain may wait at
 // once, and ShutDownWithDrain leaves no goroutine behind. Among what differs from
 // controller-runtime's: no priority starves, ready items are handed out after ShutDown,
@@ -24,7 +25,8 @@
 //
 // An item must equal itself. One that does not, such as a float64 NaN, is handed out once for each
 // Add, as by client-go. The queue never finds it
-// again: it stays in memory after Done, ShutDownWithDrain waits for ever, and the metrics of running
+// again: it stays in memory after Done, ShutDownWithDrain waits for ever, and the metrics of
+// running
 // work count it for ever. A queue with Config.Order must not be given one. A key that cannot be
 // hashed, such as a slice in an any, panics in the caller, also in AddAfter.
 //
@@ -34,7 +36,8 @@
 // takes (O(log m) for a binary heap). It hands nothing to the goroutine that makes items
 // ready, but may wait for its lock. Over a contract.BatchDelayHeap one AddAfter in 16 adds
 // the items of all 16 to the heap. No call moves all items at once, however many come or go:
-// the table grows and shrinks a bucket at a time. After a flood the memory is given back as the items
+// the table grows and shrinks a bucket at a time. After a flood the memory is given back as the
+// items
 // go, except what the heap keeps, and what does not shrink: with metrics two maps of the items'
 // times, and in a PriorityQueue a map of the most priorities that were ready at once.
 //

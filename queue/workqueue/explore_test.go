@@ -30,7 +30,8 @@ type watched struct {
 }
 
 func watch(q contract.Queue[string], state *workers) *watched {
-	return &watched{Queue: q, state: state, added: map[string]int{}, taken: map[string]int{}, inWork: map[string]bool{}}
+	return &watched{Queue: q, state: state, added: map[string]int{}, taken: map[string]int{},
+		inWork: map[string]bool{}}
 }
 
 func (w *watched) fail(format string, args ...any) {
@@ -135,7 +136,8 @@ const heaps = 2
 func newDelaying() *watched {
 	for {
 		c := clocktesting.NewFakeClock(time.Unix(0, 0))
-		q := &DelayingQueue[string]{Queue: New(Config[string]{Clock: c}), clock: c, heaps: make([]heap[string], heaps)}
+		q := &DelayingQueue[string]{Queue: New(Config[string]{Clock: c}), clock: c,
+			heaps: make([]heap[string], heaps)}
 		if q.mu.items.hashOf("a")%heaps != 0 || q.mu.items.hashOf("b")%heaps != 1 {
 			continue
 		}
@@ -280,10 +282,11 @@ func suite() explore.Suite {
 	s := explore.Suite{Share: 1}
 	add := func(name string, newWatched func() *watched, plays map[string]func(*watched) []func()) {
 		for play, threads := range explore.Ordered(plays) {
-			s.Programs = append(s.Programs, explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {
-				w := newWatched()
-				return threads(w), w.judge
-			}})
+			s.Programs = append(s.Programs,
+				explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {
+					w := newWatched()
+					return threads(w), w.judge
+				}})
 		}
 	}
 	add("Queue", newQueue, immediate)

@@ -257,7 +257,8 @@ func TestADoneThatPanicsReleasesItsItem(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				fails := false
-				q := newQueue(workqueue.Config[string]{Name: "failing", MetricsProvider: failingWork{newProvider(), &fails}})
+				q := newQueue(workqueue.Config[string]{Name: "failing",
+					MetricsProvider: failingWork{newProvider(), &fails}})
 				defer q.ShutDown()
 				for _, addedMeanwhile := range []bool{false, true} {
 					q.Add("a")
@@ -297,7 +298,9 @@ func TestADoneThatPanicsReleasesItsItem(t *testing.T) {
 // is registered already.
 type failingRetries struct{ *provider }
 
-func (failingRetries) NewRetriesMetric(string) clientgo.CounterMetric { panic("registered already") }
+func (failingRetries) NewRetriesMetric(string) clientgo.CounterMetric {
+	panic("registered already")
+}
 
 // A constructor that ends by a panic of the caller's code leaves no goroutine behind, which
 // synctest would report.
@@ -306,16 +309,20 @@ func TestAFailedConstructorLeavesNoGoroutine(t *testing.T) {
 	noHeap := func() contract.DelayHeap[string] { panic("no heap") }
 	for name, construct := range map[string]func(){
 		"delaying, retries": func() {
-			workqueue.NewDelaying(newHeap, workqueue.Config[string]{Name: "q", MetricsProvider: failingRetries{newProvider()}})
+			workqueue.NewDelaying(newHeap,
+				workqueue.Config[string]{Name: "q", MetricsProvider: failingRetries{newProvider()}})
 		},
 		"delaying, heap": func() {
-			workqueue.NewDelaying(noHeap, workqueue.Config[string]{Name: "q", MetricsProvider: newProvider()})
+			workqueue.NewDelaying(noHeap,
+				workqueue.Config[string]{Name: "q", MetricsProvider: newProvider()})
 		},
 		"priority, retries": func() {
-			workqueue.NewPriority(nil, newHeap, workqueue.Config[string]{Name: "q", MetricsProvider: failingRetries{newProvider()}})
+			workqueue.NewPriority(nil, newHeap,
+				workqueue.Config[string]{Name: "q", MetricsProvider: failingRetries{newProvider()}})
 		},
 		"priority, heap": func() {
-			workqueue.NewPriority(nil, noHeap, workqueue.Config[string]{Name: "q", MetricsProvider: newProvider()})
+			workqueue.NewPriority(nil, noHeap,
+				workqueue.Config[string]{Name: "q", MetricsProvider: newProvider()})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,8 @@ func newQuadHeap() contract.DelayHeap[string] { return delay.NewQuadHeap[string]
 // more than once, and in its heap. Each comes once, at the earliest of its times.
 func TestEachItemComesAtTheEarliestOfItsTimes(t *testing.T) {
 	t.Parallel()
-	for name, newHeap := range map[string]func() contract.DelayHeap[string]{"one by one": newHeap, "many at once": newQuadHeap} {
+	for name, newHeap := range map[string]func() contract.DelayHeap[string]{"one by one": newHeap,
+		"many at once": newQuadHeap} {
 		for _, heaps := range []int{1, 2, 5} {
 			t.Run(fmt.Sprint(name, ", heaps=", heaps), func(t *testing.T) {
 				t.Parallel()
@@ -101,7 +102,9 @@ func TestALaterTimeInAnIntakeIsOver(t *testing.T) {
 // An item that cannot be compared makes its Add panic, not a later call.
 func TestItemsThatCannotBeComparedPanicAtOnce(t *testing.T) {
 	t.Parallel()
-	q := workqueue.NewDelaying(func() contract.DelayHeap[any] { return delay.NewQuadHeap[any]() }, workqueue.Config[any]{})
+	q := workqueue.NewDelaying(func() contract.DelayHeap[any] {
+		return delay.NewQuadHeap[any]()
+	}, workqueue.Config[any]{})
 	defer q.ShutDown()
 	defer func() {
 		if recover() == nil {
@@ -136,7 +139,9 @@ func TestAddAfterDoesNotAllocate(t *testing.T) {
 func TestShutDownKeepsNothingInTheIntakes(t *testing.T) {
 	t.Parallel()
 	type object [1024]byte
-	q := workqueue.NewDelaying(func() contract.DelayHeap[*object] { return delay.NewQuadHeap[*object]() }, workqueue.Config[*object]{})
+	q := workqueue.NewDelaying(func() contract.DelayHeap[*object] {
+		return delay.NewQuadHeap[*object]()
+	}, workqueue.Config[*object]{})
 	var refs []weak.Pointer[object]
 	for range 1000 {
 		o := new(object)
@@ -146,7 +151,9 @@ func TestShutDownKeepsNothingInTheIntakes(t *testing.T) {
 	q.ShutDown()
 	q.AddAfter(new(object), time.Hour)
 	runtime.GC()
-	if kept := slices.IndexFunc(refs, func(r weak.Pointer[object]) bool { return r.Value() != nil }); kept >= 0 {
+	if kept := slices.IndexFunc(refs, func(r weak.Pointer[object]) bool {
+		return r.Value() != nil
+	}); kept >= 0 {
 		t.Errorf("object %d of %d is still referenced", kept, len(refs))
 	}
 	runtime.KeepAlive(q)

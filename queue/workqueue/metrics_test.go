@@ -24,7 +24,8 @@ var withMetrics = map[string]func(p *provider, name string) contract.RateLimitin
 		return newRateLimiting(workqueue.Config[string]{Name: name, MetricsProvider: p})
 	},
 	"clientgo": func(p *provider, name string) contract.RateLimitingQueue[string] {
-		return clientgo.NewTypedRateLimitingQueueWithConfig(clientgo.DefaultTypedControllerRateLimiter[string](),
+		return clientgo.NewTypedRateLimitingQueueWithConfig(
+			clientgo.DefaultTypedControllerRateLimiter[string](),
 			clientgo.TypedRateLimitingQueueConfig[string]{Name: name, MetricsProvider: p})
 	},
 }
@@ -100,7 +101,8 @@ func TestMetricsAreMadeOnce(t *testing.T) {
 		newQueue(p, "work").ShutDown()
 		made := p.names()
 		slices.Sort(made)
-		want := []string{"adds:work", "depth:work", "latency:work", "longest:work", "retries:work", "unfinished:work", "work:work"}
+		want := []string{"adds:work", "depth:work", "latency:work", "longest:work", "retries:work",
+			"unfinished:work", "work:work"}
 		if !slices.Equal(made, want) {
 			t.Errorf("%s: metrics made: %q, want %q", name, made, want)
 		}
@@ -143,10 +145,12 @@ func TestAnItemThatDoesNotEqualItselfHasNoLatency(t *testing.T) {
 		},
 		"priority": func(p *provider) contract.Queue[float64] {
 			newHeap := func() contract.DelayHeap[float64] { return delay.NewQuadHeap[float64]() }
-			return workqueue.NewPriority(always[float64]{}, newHeap, workqueue.Config[float64]{Name: "work", MetricsProvider: p})
+			return workqueue.NewPriority(always[float64]{}, newHeap,
+				workqueue.Config[float64]{Name: "work", MetricsProvider: p})
 		},
 		"clientgo": func(p *provider) contract.Queue[float64] {
-			return clientgo.NewTypedWithConfig(clientgo.TypedQueueConfig[float64]{Name: "work", MetricsProvider: p})
+			return clientgo.NewTypedWithConfig(
+				clientgo.TypedQueueConfig[float64]{Name: "work", MetricsProvider: p})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,10 +185,13 @@ func TestRunningWorkIsMeasuredDuringDrain(t *testing.T) {
 func TestAddRateLimitedWaitsAsTheLimiterSays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := workqueue.NewRateLimiting[string](ratelimit.NewItemExponentialFailure[string](time.Second, time.Hour), newHeap, workqueue.Config[string]{})
+		q := workqueue.NewRateLimiting[string](
+			ratelimit.NewItemExponentialFailure[string](time.Second, time.Hour), newHeap,
+			workqueue.Config[string]{})
 		defer q.ShutDown()
 		begin := time.Now()
-		for n, want := range []time.Duration{1 * time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second} {
+		for n, want := range []time.Duration{1 * time.Second, 3 * time.Second, 7 * time.Second,
+			15 * time.Second} {
 			q.AddRateLimited("a")
 			if got := q.NumRequeues("a"); got != n+1 {
 				t.Errorf("NumRequeues = %d after %d failures", got, n+1)

@@ -29,7 +29,8 @@ type rank[T comparable] struct {
 	// priority is the one that the item is ready with or will be. For an item that is
 	// processed and was not added since, it is the one that it was handed out with.
 	priority int
-	readyAt  time.Time // its time, while its state is waiting; not zero while a heap with Remove may have the item
+	// its time, while its state is waiting; not zero while a heap with Remove may have the item
+	readyAt time.Time
 }
 
 // PriorityQueue is a rate-limiting queue that hands out items of higher priority
@@ -45,8 +46,10 @@ type rank[T comparable] struct {
 // they were added (QUEUE-40), over a heap that is contract.ArrivalOrdered.
 //
 // One lock guards everything. A call holds it for O(log n + log p), with n items waiting for
-// their time and p different priorities ready; one AddAfter in 16 adds 16 items to the heap, and so may the Done of an item that was added
-// before its time; up to 64 due items become ready under one lock. Queued holds it for O(items). AddWithOpts
+// their time and p different priorities ready; one AddAfter in 16 adds 16 items to the heap, and
+// so may the Done of an item that was added
+// before its time; up to 64 due items become ready under one lock. Queued holds it for O(items).
+// AddWithOpts
 // takes the lock once for each item.
 type PriorityQueue[T comparable] struct {
 	metrics *metrics[T]             // nil counts nothing
@@ -70,7 +73,8 @@ type PriorityQueue[T comparable] struct {
 // NewPriority returns a queue with priorities. Its items wait for their time in the
 // heap that newHeap makes, which it calls once. The queue runs a goroutine until it
 // is shut down.
-func NewPriority[T comparable](limiter contract.RateLimiter[T], newHeap func() contract.DelayHeap[T], cfg Config[T]) *PriorityQueue[T] {
+func NewPriority[T comparable](limiter contract.RateLimiter[T],
+	newHeap func() contract.DelayHeap[T], cfg Config[T]) *PriorityQueue[T] {
 	cfg = cfg.withDefaults()
 	q := &PriorityQueue[T]{metrics: newMetrics(cfg, true), limiter: limiter, clock: cfg.Clock}
 	if cfg.counts() {
@@ -143,7 +147,8 @@ func (q *PriorityQueue[T]) add(item T, priority int, after time.Duration) {
 
 // addLocked adds item at readyAt, at once if that is zero. It reports whether the alarm
 // must be woken because it would sleep beyond readyAt.
-func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt time.Time) (earliest bool) {
+func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int,
+	readyAt time.Time) (earliest bool) {
 	if q.mu.times == nil { // shutDown makes it nil before it sets over
 		return false
 	}
@@ -262,9 +267,10 @@ func (q *PriorityQueue[T]) Len() int {
 
 // QueuedItem is an item that waits in a PriorityQueue.
 type QueuedItem[T comparable] struct {
-	Item     T         `json:"key"`
-	Priority int       `json:"priority"`
-	ReadyAt  time.Time `json:"readyAt,omitzero"` // when its delay is over; zero: it is ready, or is so at Done
+	Item     T   `json:"key"`
+	Priority int `json:"priority"`
+	// when its delay is over; zero: it is ready, or is so at Done
+	ReadyAt time.Time `json:"readyAt,omitzero"`
 }
 
 // Queued returns what waits to be handed out, in no order, for logs and for people who debug.
@@ -278,7 +284,8 @@ func (q *PriorityQueue[T]) Queued() []QueuedItem[T] {
 		case n.state&dirty != 0:
 			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority})
 		case n.state&waiting != 0 && q.mu.times != nil:
-			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority, ReadyAt: n.more.readyAt})
+			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority,
+				ReadyAt: n.more.readyAt})
 		}
 	}
 	return items
@@ -337,7 +344,8 @@ func (q *PriorityQueue[T]) doneLocked(item T, hash uint64) (wake bool) {
 // loseLocked ends the processing of an item that no worker has any more, because a metric panicked
 // in its Get or its Done.
 func (q *PriorityQueue[T]) loseLocked(item T) {
-	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil { // nil where it does not equal itself
+	// nil where it does not equal itself
+	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil {
 		q.releaseLocked(at)
 	}
 }
@@ -354,7 +362,8 @@ func (q *PriorityQueue[T]) releaseLocked(at **ranked[T]) {
 		q.mu.levels.push(n)
 		q.mu.ready++
 	case 0:
-		if times, removes := q.mu.times.(contract.RemovingDelayHeap[T]); removes && !n.more.readyAt.IsZero() {
+		if times, removes := q.mu.times.(contract.RemovingDelayHeap[T]); removes &&
+			!n.more.readyAt.IsZero() {
 			times.Remove(n.item) // it was added before its time
 		}
 		q.mu.items.remove(at)

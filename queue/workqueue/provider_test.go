@@ -73,9 +73,11 @@ func (p *provider) make(kind, name string) *metric {
 	return m
 }
 
-func (p *provider) NewDepthMetric(n string) clientgo.GaugeMetric       { return p.make("depth", n) }
-func (p *provider) NewAddsMetric(n string) clientgo.CounterMetric      { return p.make("adds", n) }
-func (p *provider) NewLatencyMetric(n string) clientgo.HistogramMetric { return p.make("latency", n) }
+func (p *provider) NewDepthMetric(n string) clientgo.GaugeMetric  { return p.make("depth", n) }
+func (p *provider) NewAddsMetric(n string) clientgo.CounterMetric { return p.make("adds", n) }
+func (p *provider) NewLatencyMetric(n string) clientgo.HistogramMetric {
+	return p.make("latency", n)
+}
 func (p *provider) NewWorkDurationMetric(n string) clientgo.HistogramMetric {
 	return p.make("work", n)
 }

@@ -208,7 +208,8 @@ func (q *Queue[T]) popLocked() *plain[T] {
 	}
 	item := q.mu.order.Pop()
 	var hash uint64
-	q.mu.order.guard.call(func() { hash = q.mu.items.hashOf(item) }, nil) // the order may give what cannot be hashed
+	// the order may give what cannot be hashed
+	q.mu.order.guard.call(func() { hash = q.mu.items.hashOf(item) }, nil)
 	at := q.mu.items.find(item, hash)
 	if *at == nil {
 		return q.mu.items.insert(at, item, hash)
@@ -222,7 +223,8 @@ func (q *Queue[T]) popLocked() *plain[T] {
 // loseLocked ends the processing of an item that no worker has any more, because a metric panicked
 // in its Get or its Done.
 func (q *Queue[T]) loseLocked(item T) {
-	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil { // nil where it does not equal itself
+	// nil where it does not equal itself
+	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil {
 		q.releaseLocked(at)
 	}
 }

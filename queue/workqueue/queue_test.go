@@ -25,7 +25,8 @@ type request struct{ namespace, name string }
 // It compiles: this is the type of controller.TypedOptions.NewQueue.
 var _ func(string, clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitingInterface[request] = newControllerQueue
 
-func newControllerQueue(name string, limiter clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitingInterface[request] {
+func newControllerQueue(name string,
+	limiter clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitingInterface[request] {
 	return workqueue.NewRateLimiting(limiter, func() contract.DelayHeap[request] {
 		return delay.NewBinaryHeap[request]()
 	}, workqueue.Config[request]{Name: name})
@@ -142,11 +143,14 @@ func (h *steppingHeap) Next() (time.Time, bool) {
 // timer was set as it would have waited before.
 func TestItemComesDueWhileTheTimerIsSet(t *testing.T) {
 	t.Parallel()
-	for name, makeQueue := range map[string]func(func() contract.DelayHeap[string], workqueue.Config[string]) contract.DelayingQueue[string]{
-		"delaying": func(h func() contract.DelayHeap[string], cfg workqueue.Config[string]) contract.DelayingQueue[string] {
+	for name, makeQueue := range map[string]func(func() contract.DelayHeap[string],
+		workqueue.Config[string]) contract.DelayingQueue[string]{
+		"delaying": func(h func() contract.DelayHeap[string],
+			cfg workqueue.Config[string]) contract.DelayingQueue[string] {
 			return workqueue.NewDelaying(h, cfg)
 		},
-		"priority": func(h func() contract.DelayHeap[string], cfg workqueue.Config[string]) contract.DelayingQueue[string] {
+		"priority": func(h func() contract.DelayHeap[string],
+			cfg workqueue.Config[string]) contract.DelayingQueue[string] {
 			return workqueue.NewPriority(nil, h, cfg)
 		},
 	} {
@@ -198,7 +202,9 @@ func TestFakeClockIsNotBlocked(t *testing.T) {
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
 	type object [1024]byte
-	q := workqueue.NewDelaying(func() contract.DelayHeap[*object] { return delay.NewBinaryHeap[*object]() }, workqueue.Config[*object]{})
+	q := workqueue.NewDelaying(func() contract.DelayHeap[*object] {
+		return delay.NewBinaryHeap[*object]()
+	}, workqueue.Config[*object]{})
 	defer q.ShutDown()
 	var refs []weak.Pointer[object]
 	for i := range 100 {
@@ -309,7 +315,9 @@ func TestPriorityQueueForgetsATimeThatIsOver(t *testing.T) {
 func TestQueued(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := workqueue.NewPriority(nil, func() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() }, workqueue.Config[string]{})
+		q := workqueue.NewPriority(nil, func() contract.DelayHeap[string] {
+			return delay.NewQuadHeap[string]()
+		}, workqueue.Config[string]{})
 		low, begun := -1, time.Now()
 		for _, item := range []string{"worked on", "added again"} {
 			q.Add(item)

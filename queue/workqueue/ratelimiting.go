@@ -13,7 +13,8 @@ type RateLimitingQueue[T comparable] struct {
 
 // NewRateLimiting returns a queue that asks limiter. newHeap and cfg are as for
 // [NewDelaying].
-func NewRateLimiting[T comparable](limiter contract.RateLimiter[T], newHeap func() contract.DelayHeap[T], cfg Config[T]) *RateLimitingQueue[T] {
+func NewRateLimiting[T comparable](limiter contract.RateLimiter[T],
+	newHeap func() contract.DelayHeap[T], cfg Config[T]) *RateLimitingQueue[T] {
 	return &RateLimitingQueue[T]{DelayingQueue: NewDelaying(newHeap, cfg), limiter: limiter}
 }
 

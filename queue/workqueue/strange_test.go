@@ -17,7 +17,8 @@ import (
 )
 
 // strange has every kind of rate-limiting queue of T.
-func strange[T comparable](limiter contract.RateLimiter[T]) map[string]func() contract.RateLimitingQueue[T] {
+func strange[T comparable](
+	limiter contract.RateLimiter[T]) map[string]func() contract.RateLimitingQueue[T] {
 	newHeap := func() contract.DelayHeap[T] { return delay.NewQuadHeap[T]() }
 	return map[string]func() contract.RateLimitingQueue[T]{
 		"ours": func() contract.RateLimitingQueue[T] {
@@ -26,7 +27,9 @@ func strange[T comparable](limiter contract.RateLimiter[T]) map[string]func() co
 		"priority": func() contract.RateLimitingQueue[T] {
 			return workqueue.NewPriority(limiter, newHeap, workqueue.Config[T]{})
 		},
-		"clientgo": func() contract.RateLimitingQueue[T] { return clientgo.NewTypedRateLimitingQueue(limiter) },
+		"clientgo": func() contract.RateLimitingQueue[T] {
+			return clientgo.NewTypedRateLimitingQueue(limiter)
+		},
 	}
 }
 
@@ -45,7 +48,8 @@ func TestStrangeDelays(t *testing.T) {
 		delay  time.Duration
 		atOnce bool
 	}{
-		{math.MinInt64, true}, {-1, true}, {0, true}, {1, false}, {math.MaxInt64, false}, {math.MaxInt64 - 1, false},
+		{math.MinInt64, true}, {-1, true}, {0, true}, {1, false}, {math.MaxInt64, false},
+		{math.MaxInt64 - 1, false},
 	} {
 		for name, newQueue := range strange[string](always[string]{c.delay}) {
 			t.Run(fmt.Sprint(name, " ", int64(c.delay)), func(t *testing.T) {

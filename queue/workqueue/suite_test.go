@@ -31,7 +31,8 @@ func TestQueuesKeepTheClauses(t *testing.T) {
 			return newRateLimiting(workqueue.Config[string]{Clock: c})
 		},
 		"with-metrics": func(c clock.WithTicker) contract.DelayingQueue[string] {
-			return newRateLimiting(workqueue.Config[string]{Clock: c, Name: "test", MetricsProvider: provider})
+			return newRateLimiting(
+				workqueue.Config[string]{Clock: c, Name: "test", MetricsProvider: provider})
 		},
 		"one-heap": func(c clock.WithTicker) contract.DelayingQueue[string] {
 			return newRateLimiting(workqueue.Config[string]{Clock: c, Heaps: 1})
@@ -52,7 +53,8 @@ func TestQueuesKeepTheClauses(t *testing.T) {
 			return newPriority(workqueue.Config[string]{Clock: c, Name: "test", MetricsProvider: provider})
 		},
 		"with-an-order": func(c clock.WithTicker) contract.DelayingQueue[string] {
-			return newRateLimiting(workqueue.Config[string]{Clock: c, Order: clientgo.DefaultQueue[string]()})
+			return newRateLimiting(
+				workqueue.Config[string]{Clock: c, Order: clientgo.DefaultQueue[string]()})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,9 +93,10 @@ func TestQueueOverAnInexactHeap(t *testing.T) {
 	}
 	queuetest.Run(t, newQueue, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))
 	newPriority := func(c clock.WithTicker) contract.DelayingQueue[string] {
-		return workqueue.NewPriority[string](ratelimit.DefaultController[string](), func() contract.DelayHeap[string] {
-			return rounding{delay.NewBinaryHeap[string](), time.Millisecond}
-		}, workqueue.Config[string]{Clock: c})
+		return workqueue.NewPriority[string](ratelimit.DefaultController[string](),
+			func() contract.DelayHeap[string] {
+				return rounding{delay.NewBinaryHeap[string](), time.Millisecond}
+			}, workqueue.Config[string]{Clock: c})
 	}
 	queuetest.Run(t, newPriority, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))
 }

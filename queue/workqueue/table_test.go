@@ -186,6 +186,7 @@ func (l *levels[T]) mustBeSound(t *testing.T, nodes int) {
 		}
 	}
 	if (l.oldest == nil) != (nodes == 0) || (l.newest == nil) != (nodes == 0) {
-		t.Fatalf("%d nodes, and the list by age begins with %v and ends with %v", nodes, l.oldest, l.newest)
+		t.Fatalf("%d nodes, and the list by age begins with %v and ends with %v", nodes, l.oldest,
+			l.newest)
 	}
 }

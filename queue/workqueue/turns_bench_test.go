@@ -79,7 +79,8 @@ func BenchmarkAddAfterInTurns(b *testing.B) {
 // millionDelay is the delay of a key in a lap. It falls by 2 percent with each of 45 laps,
 // so a lap moves each item by another distance.
 func millionDelay(key, lap int) time.Duration {
-	return 10*time.Minute + time.Duration(key)*time.Millisecond*time.Duration(1000-20*min(lap, 45))/1000
+	return 10*time.Minute + time.Duration(key)*time.Millisecond*time.Duration(
+		1000-20*min(lap, 45))/1000
 }
 
 // adder is a queue, once for each producer.
@@ -123,7 +124,8 @@ type bareDelay struct {
 }
 
 func newBareDelay() *bareDelay {
-	return &bareDelay{heap: delay.NewQuadHeap[string](), items: make([]contract.Waiting[string], 0, 16), out: map[string]struct{}{}}
+	return &bareDelay{heap: delay.NewQuadHeap[string](),
+		items: make([]contract.Waiting[string], 0, 16), out: map[string]struct{}{}}
 }
 
 func (q *bareDelay) AddAfter(item string, d time.Duration) {

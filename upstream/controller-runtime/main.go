@@ -60,8 +60,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "controller-runtime: -workers, -rounds and -turn must be above 0")
 		os.Exit(2)
 	}
-	fmt.Printf("%d workers, one goroutine that adds without a pause; %d turns of %v each, some %v in all; GOMAXPROCS %d, %s\n\n",
-		*workers, *rounds, *turn, time.Duration(len(subjects)**rounds)**turn, runtime.GOMAXPROCS(0), runtime.Version())
+	fmt.Printf("%d workers, one goroutine that adds without a pause; %d turns of %v each, some %v "+
+		"in all; GOMAXPROCS %d, %s\n\n",
+		*workers, *rounds, *turn, time.Duration(len(subjects)**rounds)**turn, runtime.GOMAXPROCS(0),
+		runtime.Version())
 
 	keys := makeKeys(100_000)
 	added, got := make([][]float64, len(subjects)), make([][]float64, len(subjects))
@@ -73,13 +75,15 @@ func main() {
 	}
 
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "queue\tAdds per second, median\titems per second that workers got, median\tin each turn")
+	fmt.Fprintln(table, "queue\tAdds per second, median\titems per second that workers got, "+
+		"median\tin each turn")
 	for i, s := range subjects {
 		each := make([]string, len(got[i]))
 		for round, rate := range got[i] {
 			each[round] = fmt.Sprintf("%.0f", rate)
 		}
-		fmt.Fprintf(table, "%s\t%.0f\t%.0f\t%s\n", s.name, stats.MedianOf(added[i]), stats.MedianOf(got[i]), strings.Join(each, " "))
+		fmt.Fprintf(table, "%s\t%.0f\t%.0f\t%s\n", s.name, stats.MedianOf(added[i]),
+			stats.MedianOf(got[i]), strings.Join(each, " "))
 	}
 	if err := table.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, "controller-runtime:", err)
@@ -90,13 +94,15 @@ func main() {
 func makeKeys(n int) []reconcile.Request {
 	keys := make([]reconcile.Request, n)
 	for i := range keys {
-		keys[i].NamespacedName = types.NamespacedName{Namespace: fmt.Sprintf("namespace-%d", i%50), Name: fmt.Sprintf("object-%d", i)}
+		keys[i].NamespacedName = types.NamespacedName{Namespace: fmt.Sprintf("namespace-%d", i%50),
+			Name: fmt.Sprintf("object-%d", i)}
 	}
 	return keys
 }
 
 // measure returns the Adds and the items handed out, both per second of one turn.
-func measure(q workqueue.TypedInterface[reconcile.Request], keys []reconcile.Request, workers int, turn time.Duration) (added, got float64) {
+func measure(q workqueue.TypedInterface[reconcile.Request], keys []reconcile.Request, workers int,
+	turn time.Duration) (added, got float64) {
 	var items, adds atomic.Int64
 	var all sync.WaitGroup
 	for range workers {

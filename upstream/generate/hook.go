@@ -132,7 +132,8 @@ func editFile(source, path string, places func(*ast.File) []place) (fileDiff, er
 	lines := strings.SplitAfter(string(text), "\n")
 	for i, p := range places(f) {
 		if p.at == token.NoPos {
-			return fileDiff{}, fmt.Errorf("%s: the place of change %d is not there: has client-go changed?", path, i+1)
+			return fileDiff{}, fmt.Errorf("%s: the place of change %d is not there: has client-go changed?",
+				path, i+1)
 		}
 		c := change{before: fset.Position(p.at).Line - 1, text: p.text}
 		if p.from != "" {

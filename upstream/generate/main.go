@@ -116,7 +116,8 @@ See kubernetes/kubernetes#130767.`,
 		return nil, err
 	}
 	hook.files = append(hook.files, edits...)
-	for _, name := range []string{"thread_safe_store_lockfree.go", "thread_safe_store_lockfree_test.go"} {
+	for _, name := range []string{"thread_safe_store_lockfree.go",
+		"thread_safe_store_lockfree_test.go"} {
 		if err := hook.add(root, "tools/cache/"+name); err != nil {
 			return nil, err
 		}

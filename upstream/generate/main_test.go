@@ -56,12 +56,15 @@ func areCommits(t *testing.T, source string, paths []string) {
 	repository := t.TempDir()
 	staged := filepath.Join(repository, "staging")
 	for _, folder := range []string{"features", filepath.Join("tools", "cache")} {
-		if err := os.CopyFS(filepath.Join(staged, folder), os.DirFS(filepath.Join(source, folder))); err != nil {
+		if err := os.CopyFS(filepath.Join(staged, folder),
+			os.DirFS(filepath.Join(source, folder))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	git := func(args ...string) string {
-		return inside(t, repository, "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@localhost", "-c", "commit.gpgsign=false"}, args...)...)
+		return inside(t, repository, "git",
+			append([]string{"-c", "user.name=a", "-c", "user.email=a@localhost", "-c",
+				"commit.gpgsign=false"}, args...)...)
 	}
 	git("init", "-q")
 	git("add", ".")
@@ -85,12 +88,14 @@ func TestPatchesOfSmallFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "old.txt"), []byte(before), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	old, err := changed("old.txt", before, []change{{3, 0, "a\n"}, {9, 2, "b\n\nc\nd\n"}, {17, 1, "e\n"}})
+	old, err := changed("old.txt", before,
+		[]change{{3, 0, "a\n"}, {9, 2, "b\n\nc\nd\n"}, {17, 1, "e\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "small.patch")
-	p := patch{about: "a subject\n\nand more", files: []fileDiff{old, created("new/file.txt", []byte("x\n\ny\n"))}}
+	p := patch{about: "a subject\n\nand more",
+		files: []fileDiff{old, created("new/file.txt", []byte("x\n\ny\n"))}}
 	if err := os.WriteFile(path, p.text(), 0o644); err != nil {
 		t.Fatal(err)
 	}

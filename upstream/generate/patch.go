@@ -24,7 +24,9 @@ type fileDiff struct {
 // author: --reset-author.
 func (p patch) text() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "From %040d Mon Sep 17 00:00:00 2001\nFrom: informerbench <informerbench@localhost>\nDate: Sat, 28 Nov 2026 00:00:00 +0000\nSubject: [PATCH %s] %s\n\n---\n", 0, p.place, p.about)
+	fmt.Fprintf(&b, "From %040d Mon Sep 17 00:00:00 2001\nFrom: informerbench "+
+		"<informerbench@localhost>\nDate: Sat, 28 Nov 2026 00:00:00 +0000\nSubject: [PATCH %s] "+
+		"%s\n\n---\n", 0, p.place, p.about)
 	for _, f := range p.files {
 		b.WriteString(f.diff)
 	}
@@ -35,7 +37,8 @@ func (p patch) text() []byte {
 func created(path string, text []byte) fileDiff {
 	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
 	var b strings.Builder
-	fmt.Fprintf(&b, "diff --git a/%[1]s b/%[1]s\nnew file mode 100644\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1,%[2]d @@\n", path, len(lines))
+	fmt.Fprintf(&b, "diff --git a/%[1]s b/%[1]s\nnew file mode 100644\n--- /dev/null\n+++ "+
+		"b/%[1]s\n@@ -0,0 +1,%[2]d @@\n", path, len(lines))
 	for _, line := range lines {
 		b.WriteString("+" + line)
 	}
@@ -70,10 +73,13 @@ func changed(path, source string, changes []change) (fileDiff, error) {
 		after := c.before + c.instead
 		from, to := c.before-context, after+context
 		if from < last || to > len(lines)-1 {
-			return fileDiff{}, fmt.Errorf("%s: the change before line %d is too close to another one or to an end of the file", path, c.before+1)
+			return fileDiff{}, fmt.Errorf(
+				"%s: the change before line %d is too close to another one or to an end of the file", path,
+				c.before+1)
 		}
 		text := strings.SplitAfter(strings.TrimSuffix(c.text, "\n"), "\n")
-		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", from+1, to-from, from+1+added, to-from-c.instead+len(text))
+		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", from+1, to-from, from+1+added,
+			to-from-c.instead+len(text))
 		write(" ", lines[from:c.before])
 		write("-", lines[c.before:after])
 		write("+", text)

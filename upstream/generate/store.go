@@ -73,29 +73,34 @@ var renamed = map[string]string{
 }
 
 // importPaths are those of the packages whose names the changes bring in.
-var importPaths = map[string]string{"rand": "math/rand/v2", "sync": "sync", "maphash": "hash/maphash"}
+var importPaths = map[string]string{"rand": "math/rand/v2", "sync": "sync",
+	"maphash": "hash/maphash"}
 
 // dropped are the declarations and calls that check the store in builds for tests, and
 // functions that nothing in client-go calls.
 var (
 	droppedFiles = []string{"invariants_off.go"}
-	droppedFuncs = []string{"view.commit", "Store.AppendList", "Values.Len"} // view.commit calls core.commit, and checks
+	// view.commit calls core.commit, and checks
+	droppedFuncs = []string{"view.commit", "Store.AppendList", "Values.Len"}
 	droppedCalls = []string{"checkAll", "checkSome"}
 	droppedField = "checker"
 )
 
 // portedTests are the tests that go with the package. They need nothing but the package.
 var portedTests = []string{
-	"addindexers_test.go", "inplace_test.go", "readers_test.go", "stalled_compare_test.go", "stalled_history_test.go",
+	"addindexers_test.go", "inplace_test.go", "readers_test.go", "stalled_compare_test.go",
+	"stalled_history_test.go",
 	"stalled_test.go", "standin_test.go", "table_test.go", "values_test.go",
 }
 
 // references are words of this repository that comments contain and client-go's readers
 // cannot look up: numbers of clauses, and names of pages.
-var references = regexp.MustCompile(`\s*(?://)?\s*\((?:(?:STORE-\d+(?:, )?)+|docs/(?:log/)?stores\.md)\)`)
+var references = regexp.MustCompile(
+	`\s*(?://)?\s*\((?:(?:STORE-\d+(?:, )?)+|docs/(?:log/)?stores\.md)\)`)
 
 // leftOver must not be in what is written: the package is a part of client-go.
-var leftOver = regexp.MustCompile(`(?i)client-go|STORE-\d|docs/|\bcontract\.|\bexplore\b|\bindexing\.|degraded|invariants_on|-tags|informerbench|//go:build`)
+var leftOver = regexp.MustCompile(
+	`(?i)client-go|STORE-\d|docs/|\bcontract\.|\bexplore\b|\bindexing\.|degraded|invariants_on|-tags|informerbench|//go:build`)
 
 type file struct {
 	name string
@@ -176,7 +181,8 @@ func parseDir(dir, prefix string) ([]*source, error) {
 	var sources []*source
 	for _, e := range entries {
 		name := e.Name()
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") && (prefix != "" || !slices.Contains(portedTests, name)) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") &&
+			(prefix != "" || !slices.Contains(portedTests, name)) {
 			continue
 		}
 		if in, err := normal.MatchFile(dir, name); err != nil || !in {
@@ -189,8 +195,10 @@ func parseDir(dir, prefix string) ([]*source, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &source{name: name, prefix: prefix, text: strings.ReplaceAll(string(text), "\r\n", "\n"), set: token.NewFileSet(), imports: map[string]bool{}}
-		if s.syntax, err = parser.ParseFile(s.set, name, s.text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		s := &source{name: name, prefix: prefix, text: strings.ReplaceAll(string(text), "\r\n", "\n"),
+			set: token.NewFileSet(), imports: map[string]bool{}}
+		if s.syntax, err = parser.ParseFile(s.set, name, s.text,
+			parser.ParseComments|parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
 		sources = append(sources, s)
@@ -248,7 +256,9 @@ func (s *source) finish(text, name string) ([]byte, error) {
 	text = references.ReplaceAllString(text, "")
 	for _, r := range sentences[name] {
 		if n := strings.Count(text, r.from); n != 1 {
-			return nil, fmt.Errorf("%s: this text is there %d times, and should be once; correct sentences.go:\n%s", name, n, r.from)
+			return nil, fmt.Errorf(
+				"%s: this text is there %d times, and should be once; correct sentences.go:\n%s", name, n,
+				r.from)
 		}
 		text = strings.Replace(text, r.from, r.to, 1)
 	}
@@ -297,7 +307,8 @@ func (s *source) change(n ast.Node) (err error) {
 				}
 				name, known := renamed[x.Name+"."+n.Sel.Name]
 				if !known {
-					err = fmt.Errorf("%s: %s.%s has no counterpart in client-go", s.set.Position(n.Pos()), x.Name, n.Sel.Name)
+					err = fmt.Errorf("%s: %s.%s has no counterpart in client-go", s.set.Position(n.Pos()), x.Name,
+						n.Sel.Name)
 					return false
 				}
 				s.replace(n.Pos(), n.End(), name)
@@ -344,7 +355,10 @@ func (s *source) importBlock() string {
 			std = append(std, strconv.Quote(path))
 		}
 	}
-	groups := slices.DeleteFunc([]string{strings.Join(std, "\n"), strings.Join(others, "\n")}, func(g string) bool { return g == "" })
+	groups := slices.DeleteFunc([]string{strings.Join(std, "\n"), strings.Join(others, "\n")},
+		func(g string) bool {
+			return g == ""
+		})
 	if len(groups) == 0 {
 		return ""
 	}

@@ -51,7 +51,8 @@ func sittingsOf(w load.Workload) int {
 // Alone measures each operation by itself, at each of the workload's numbers of goroutines:
 // for w.Duration in all. sit makes the subjects of the i-th sitting; Alone stops them. against
 // names the reference.
-func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string, w load.Workload, objects *synthetic.Objects, f *record.Fork, p *profile.Profiler) error {
+func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string, w load.Workload,
+	objects *synthetic.Objects, f *record.Fork, p *profile.Profiler) error {
 	sittings := sittingsOf(w)
 	if p != nil {
 		sittings = 1 // profiles are to show operations and not the filling
@@ -65,7 +66,8 @@ func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string
 		return err
 	}
 	f.Process[metrics.HarnessNs] = cost
-	all := trialsOf(w, rand.New(rand.NewPCG(w.Seed, uint64(f.Index)))) // other orders of turns in each fork
+	// other orders of turns in each fork
+	all := trialsOf(w, rand.New(rand.NewPCG(w.Seed, uint64(f.Index))))
 	for i := range sittings {
 		s, err := sit(i)
 		if err != nil {
@@ -97,7 +99,8 @@ func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string
 		}
 		series := t.series(candidate, perByte)
 		if ratios := t.duet.ratios(); len(ratios) > 0 {
-			series.Duet = &record.Duet{Against: against, Reference: t.duet.sides[reference].values(perByte), Ratios: ratios}
+			series.Duet = &record.Duet{Against: against, Reference: t.duet.sides[reference].values(perByte),
+				Ratios: ratios}
 		}
 		f.Series = append(f.Series, series)
 	}

@@ -25,9 +25,11 @@ type Results struct {
 //
 // While one process does its turn, the other waits for its pipe. Neither has the heap, the
 // collector or the hash seeds of the other.
-func Conduct(ctx context.Context, base, head *Peer, w load.Workload, index int) (results [2]Results, err error) {
+func Conduct(ctx context.Context, base, head *Peer, w load.Workload, index int) (results [2]Results,
+	err error) {
 	peers := [2]*Peer{candidate: head, reference: base}
-	all := trialsOf(w, rand.New(rand.NewPCG(w.Seed, uint64(index)))) // other orders of turns in each fork
+	// other orders of turns in each fork
+	all := trialsOf(w, rand.New(rand.NewPCG(w.Seed, uint64(index))))
 	sittings := sittingsOf(w)
 	for i := range sittings {
 		// What is prepared last has its data in the caches.
@@ -39,7 +41,8 @@ func Conduct(ctx context.Context, base, head *Peer, w load.Workload, index int) 
 			return results, err
 		}
 		for _, t := range all {
-			if err := errors.Join(ctx.Err(), t.sitApart(peers, order, w.Duration/time.Duration(sittings))); err != nil {
+			if err := errors.Join(ctx.Err(),
+				t.sitApart(peers, order, w.Duration/time.Duration(sittings))); err != nil {
 				return results, fmt.Errorf("%s: %w", t.op, err)
 			}
 		}

@@ -71,11 +71,13 @@ func newTroupe(subjects [2]*allocator) *troupe {
 	for i := range t.players {
 		t.forks[i].Process = map[string]float64{}
 		t.players[i] = Player{
-			Objects: synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 100}, 1), Fork: &t.forks[i],
+			Objects: synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 100}, 1),
+			Fork:    &t.forks[i],
 			Sit: func(int) (Subject, error) {
 				t.sat[i]++
 				s := subjects[i]
-				return &allocator{objects: s.objects, lacks: s.lacks, fails: s.fails, done: &t.done[i], stops: &t.stops[i]}, nil
+				return &allocator{objects: s.objects, lacks: s.lacks, fails: s.fails, done: &t.done[i],
+					stops: &t.stops[i]}, nil
 			},
 		}
 	}
@@ -111,7 +113,8 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // conduct has the players play until the conductor has ended.
-func (t *troupe) conduct(ctx context.Context, w load.Workload) (results [2]Results, conducted, played error) {
+func (t *troupe) conduct(ctx context.Context, w load.Workload) (results [2]Results, conducted,
+	played error) {
 	var all sync.WaitGroup
 	var peers [2]*Peer
 	var ends [2]error
@@ -134,7 +137,8 @@ func (t *troupe) conduct(ctx context.Context, w load.Workload) (results [2]Resul
 	return results, conducted, errors.Join(ends[:]...)
 }
 
-var twoOps = load.Workload{Ops: []load.Op{load.OpGet, load.OpList}, Parallel: []int{1, 2}, Duration: 24 * time.Millisecond, Objects: synthetic.ObjectSpec{Count: 100}}
+var twoOps = load.Workload{Ops: []load.Op{load.OpGet, load.OpList}, Parallel: []int{1, 2},
+	Duration: 24 * time.Millisecond, Objects: synthetic.ObjectSpec{Count: 100}}
 
 // Each process reports what it did itself, and head the ratios.
 func TestConduct(t *testing.T) {
@@ -156,7 +160,8 @@ func TestConduct(t *testing.T) {
 			if s.Values["told"] != want || s.Values[metrics.NsPerOp] <= 0 || s.Duet != nil {
 				t.Errorf("process %d, %s: %+v", i, s.Name(), s)
 			}
-			if ratio, ok := s.Base[metrics.NsPerOp]; ok != (i == 1) || ok && len(ratio.Sittings) != sittingsOf(twoOps) {
+			if ratio, ok := s.Base[metrics.NsPerOp]; ok != (i == 1) || ok &&
+				len(ratio.Sittings) != sittingsOf(twoOps) {
 				t.Errorf("process %d, %s: ratios %v; only head has them, of each sitting", i, s.Name(), s.Base)
 			}
 		}
@@ -164,7 +169,8 @@ func TestConduct(t *testing.T) {
 			t.Errorf("process %d does not say what the harness costs", i)
 		}
 		if tr.sat[i] != sittingsOf(twoOps) || tr.stops[i] != tr.sat[i] {
-			t.Errorf("process %d: %d sittings, %d components stopped, want %d of each", i, tr.sat[i], tr.stops[i], sittingsOf(twoOps))
+			t.Errorf("process %d: %d sittings, %d components stopped, want %d of each", i, tr.sat[i],
+				tr.stops[i], sittingsOf(twoOps))
 		}
 	}
 	// Both calibrate alone; from then on they do as many operations.
@@ -213,13 +219,16 @@ func TestConductWhatOneLacks(t *testing.T) {
 			for _, s := range results[i].Series {
 				names = append(names, s.Name())
 				if whole := s.Op == string(load.OpGet); (len(s.Base) > 0) != (whole && i == 1) {
-					t.Errorf("process %d lacks list; the ratios of %s in process %d are %v", lacking, s.Name(), i, s.Base)
+					t.Errorf("process %d lacks list; the ratios of %s in process %d are %v", lacking, s.Name(), i,
+						s.Base)
 				}
 			}
 			return names
 		}
-		if got := of(lacking); !slices.Equal(got, []string{"get", "x2:get"}) || len(results[lacking].Unsupported) != 2 {
-			t.Errorf("process %d: %v, %q; want get alone, and why", lacking, got, results[lacking].Unsupported)
+		if got := of(lacking); !slices.Equal(got, []string{"get", "x2:get"}) ||
+			len(results[lacking].Unsupported) != 2 {
+			t.Errorf("process %d: %v, %q; want get alone, and why", lacking, got,
+				results[lacking].Unsupported)
 		}
 		if got := of(1 - lacking); len(got) != 4 || len(results[1-lacking].Unsupported) != 0 {
 			t.Errorf("process %d: %v, want all", 1-lacking, got)
@@ -243,13 +252,15 @@ func TestConductEndsWithAPlayer(t *testing.T) {
 		tr := newTroupe([2]*allocator{{objects: 1}, {objects: 1}})
 		broken := errors.New("no component")
 		tr.players[failing].Sit = func(int) (Subject, error) { return nil, broken }
-		if _, err, played = tr.conduct(t.Context(), twoOps); err == nil || err.Error() != broken.Error() || played == nil {
+		if _, err, played = tr.conduct(t.Context(), twoOps); err == nil ||
+			err.Error() != broken.Error() || played == nil {
 			t.Errorf("conducted: %v, played: %v; want why", err, played)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err, _ := newTroupe([2]*allocator{{objects: 1}, {objects: 1}}).conduct(ctx, twoOps); err == nil {
+	if _, err, _ := newTroupe([2]*allocator{{objects: 1}, {objects: 1}}).conduct(ctx,
+		twoOps); err == nil {
 		t.Error("a play that was called off is conducted")
 	}
 }
@@ -259,7 +270,8 @@ func TestPlayRefusesWhatItDoesNotKnow(t *testing.T) {
 	p := newTroupe([2]*allocator{{}, {}}).players[0]
 	in, conductor := io.Pipe()
 	go func() { _ = gob.NewEncoder(conductor).Encode(ask{What: "sing"}) }()
-	if err := p.Play(t.Context(), gob.NewDecoder(in), gob.NewEncoder(io.Discard)); err == nil || !strings.Contains(err.Error(), `"sing"`) {
+	if err := p.Play(t.Context(), gob.NewDecoder(in), gob.NewEncoder(io.Discard)); err == nil ||
+		!strings.Contains(err.Error(), `"sing"`) {
 		t.Errorf("got %v, want what was asked", err)
 	}
 }

@@ -20,10 +20,11 @@ import (
 
 // Worker is one goroutine of a group and its measurements.
 type Worker struct {
-	actor                Actor
-	group                load.Group
-	consumes             bool
-	stride               *stride // of a closed loop that may do several operations per clock reading; else nil
+	actor    Actor
+	group    load.Group
+	consumes bool
+	// of a closed loop that may do several operations per clock reading; else nil
+	stride               *stride
 	delay, service, late *stats.Histogram
 	from                 time.Time // when the measured time begins
 	done, unfinished     int64
@@ -34,7 +35,8 @@ type Worker struct {
 // that has goroutines. It adds the process's resource use from the end of the warm-up to
 // the end of the run to process. p, which may be nil, begins when everything is made and
 // nothing runs yet. Contend blocks until every goroutine has returned.
-func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profiler, process map[string]float64) ([]record.Series, error) {
+func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profiler,
+	process map[string]float64) ([]record.Series, error) {
 	crews, err := crewsOf(s, w, p)
 	if err != nil {
 		return nil, err
@@ -125,7 +127,8 @@ func paced(w load.Workload) bool {
 
 // begin starts a goroutine for each worker. sliced says that staleness may have slices. running
 // ends when all have ended, working when those have that do not wait for the work of others.
-func begin(ctx context.Context, crews [][]*Worker, sliced bool, start, from, end time.Time) (running, working *sync.WaitGroup) {
+func begin(ctx context.Context, crews [][]*Worker, sliced bool, start, from,
+	end time.Time) (running, working *sync.WaitGroup) {
 	measured := end.Sub(from)
 	if !sliced {
 		measured = stats.LongRun // of that length it has none
@@ -153,7 +156,9 @@ func begin(ctx context.Context, crews [][]*Worker, sliced bool, start, from, end
 }
 
 // SeriesName names the series of a group.
-func SeriesName(g load.Group) string { return record.Series{Group: g.Name, Op: string(g.Op)}.Name() }
+func SeriesName(g load.Group) string {
+	return record.Series{Group: g.Name, Op: string(g.Op)}.Name()
+}
 
 // NewWorker makes the worker of an actor for a measured time; consumes says that it only
 // waits for items.

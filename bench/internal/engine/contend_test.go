@@ -24,14 +24,19 @@ func (s *refusing) Actor(load.Op, load.Group, int) (Actor, error) {
 // The operation that the end interrupts counts as due, like those after it.
 func TestWhatTheEndInterruptsCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 10}}, Duration: time.Second}
-		series, err := Contend(t.Context(), &refusing{stopped: make(chan struct{})}, w, nil, map[string]float64{})
+		w := load.Workload{Component: contract.ComponentStore,
+			Groups:   []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 10}},
+			Duration: time.Second}
+		series, err := Contend(t.Context(), &refusing{stopped: make(chan struct{})}, w, nil,
+			map[string]float64{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := series[0].Values
-		if v[metrics.Unfinished] != 10 || v[metrics.Number(metrics.Delay)] != 10 || time.Duration(v[metrics.Max(metrics.Delay)]).Round(time.Millisecond) != time.Second {
-			t.Errorf("%g unfinished, %g delays up to %s, want 10 up to 1s", v[metrics.Unfinished], v[metrics.Number(metrics.Delay)], time.Duration(v[metrics.Max(metrics.Delay)]))
+		if v[metrics.Unfinished] != 10 || v[metrics.Number(metrics.Delay)] != 10 ||
+			time.Duration(v[metrics.Max(metrics.Delay)]).Round(time.Millisecond) != time.Second {
+			t.Errorf("%g unfinished, %g delays up to %s, want 10 up to 1s", v[metrics.Unfinished],
+				v[metrics.Number(metrics.Delay)], time.Duration(v[metrics.Max(metrics.Delay)]))
 		}
 	})
 }

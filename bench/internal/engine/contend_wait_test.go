@@ -19,10 +19,12 @@ func TestMeasuringWaitsForTheSubject(t *testing.T) {
 	const warmup = time.Second
 	start := time.Now()
 	for after, want := range map[time.Duration]time.Duration{
-		0: warmup, 900 * time.Millisecond: warmup, 1500 * time.Millisecond: 1500 * time.Millisecond, 2 * time.Second: 2 * time.Second, 10 * time.Minute: warmup,
+		0: warmup, 900 * time.Millisecond: warmup, 1500 * time.Millisecond: 1500 * time.Millisecond,
+		2 * time.Second: 2 * time.Second, 10 * time.Minute: warmup,
 	} {
 		if got := measuredFrom(later{earliest: start.Add(after)}, start, warmup).Sub(start); got != want {
-			t.Errorf("with nothing to measure before %s the measured time begins at %s, want %s", after, got, want)
+			t.Errorf("with nothing to measure before %s the measured time begins at %s, want %s", after, got,
+				want)
 		}
 	}
 	if got := measuredFrom(nil, start, warmup).Sub(start); got != warmup {

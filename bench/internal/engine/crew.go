@@ -45,7 +45,8 @@ func (s *spent) add(o spent) {
 }
 
 // errStopped is the error of an operation whose time would be meaningless.
-var errStopped = errors.New("the operation did fewer than it was asked for: nothing to take out, or the component refused")
+var errStopped = errors.New(
+	"the operation did fewer than it was asked for: nothing to take out, or the component refused")
 
 // actors are a crew in this process.
 type actors struct {

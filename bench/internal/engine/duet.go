@@ -54,7 +54,8 @@ const (
 	// itself.
 	steadyRounds = 3
 	steadyWithin = 0.05
-	maxWarmup    = 4 // windows after the first; then the operation is measured as it is, with a warning
+	// windows after the first; then the operation is measured as it is, with a warning
+	maxWarmup = 4
 )
 
 // The sides of a duet.
@@ -69,7 +70,8 @@ const (
 // number of operations.
 //
 // The sample of a sitting is the logarithm of the quotient of the two times, summed over all
-// turns, so that what an implementation does seldom counts (see longestTurn). A process gives the mean
+// turns, so that what an implementation does seldom counts (see longestTurn). A process gives the
+// mean
 // of the middle half of its sittings, so that one in four may be hit by anything.
 type duet struct {
 	sides   []solo // the candidate; the reference if there is one
@@ -95,7 +97,8 @@ func (d *duet) sit(crews []crew, budget time.Duration) error {
 	}
 	d.warm(budget)
 	start := time.Now()
-	for n := 0; n == 0 || time.Since(start) < budget || d.needs(n) && time.Since(start)+d.group <= extended; n++ {
+	for n := 0; n == 0 || time.Since(start) < budget || d.needs(n) &&
+		time.Since(start)+d.group <= extended; n++ {
 		d.turns(d.order())
 	}
 	for i := range d.sides {
@@ -193,7 +196,8 @@ func (d *duet) warmUp() {
 
 // adjust sets the number of operations of a turn, given how many take turnTime.
 func (d *duet) adjust(ops float64) {
-	d.perTurn = max(1, int(min(mostPerTurn, ops))) // a coarse clock shows no time, so ops may be infinite
+	// a coarse clock shows no time, so ops may be infinite
+	d.perTurn = max(1, int(min(mostPerTurn, ops)))
 	for i := range d.sides {
 		d.perTurn = max(d.perTurn, deferredShare*d.sides[i].crew.deferred())
 		if n := d.sides[i].crew.wholeTurn(); n > 0 {

@@ -71,7 +71,8 @@ func TestDuetFindsTheRatio(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d, start := newDuet(1), time.Now()
 			const sittings = 4
-			measure(t, d, sittings, 50*time.Millisecond, []Actor{sleeper(start, c.candidate, c.drift)}, []Actor{sleeper(start, c.reference, c.drift)})
+			measure(t, d, sittings, 50*time.Millisecond, []Actor{sleeper(start, c.candidate, c.drift)},
+				[]Actor{sleeper(start, c.reference, c.drift)})
 			want := float64(c.candidate) / float64(c.reference)
 			if got := math.Exp(stats.MidMean(d.logs[wallTime])); math.Abs(got/want-1) > 0.002 {
 				t.Errorf("%s to %s, drift %g: %.4f, want %.4f", c.candidate, c.reference, c.drift, got, want)
@@ -89,7 +90,8 @@ func TestSlowOperationsHaveEnoughTurns(t *testing.T) {
 	for _, c := range []struct {
 		operation time.Duration
 		turns     int // of each side, in a sitting
-	}{{time.Millisecond, 6}, {8 * time.Millisecond, 6}, {9 * time.Millisecond, 4}, {60 * time.Millisecond, 2}} {
+	}{{time.Millisecond, 6}, {8 * time.Millisecond, 6}, {9 * time.Millisecond, 4},
+		{60 * time.Millisecond, 2}} {
 		synctest.Test(t, func(t *testing.T) {
 			d, start := newDuet(1), time.Now()
 			operation := []Actor{sleeper(start, c.operation, 0)}
@@ -121,7 +123,9 @@ func TestDuetChargesRareWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDuet(1)
 		const every = 2000 // a turn is 100 operations
-		measure(t, d, 4, 200*time.Millisecond, []Actor{seldom(time.Microsecond, every, every/10*time.Microsecond)}, []Actor{seldom(time.Microsecond, every, 0)})
+		measure(t, d, 4, 200*time.Millisecond,
+			[]Actor{seldom(time.Microsecond, every, every/10*time.Microsecond)},
+			[]Actor{seldom(time.Microsecond, every, 0)})
 		if got := math.Exp(stats.MidMean(d.logs[wallTime])); math.Abs(got-1.1) > 0.02 {
 			t.Errorf("%.3f, want 1.1: rare work is hidden", got)
 		}
@@ -136,7 +140,9 @@ func TestDuetChargesRareWork(t *testing.T) {
 func TestDuetSurvivesAStoppedMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDuet(1)
-		measure(t, d, 4, 200*time.Millisecond, []Actor{seldom(time.Microsecond, 100_000, 10*time.Millisecond)}, []Actor{seldom(time.Microsecond, 1, 0)})
+		measure(t, d, 4, 200*time.Millisecond,
+			[]Actor{seldom(time.Microsecond, 100_000, 10*time.Millisecond)},
+			[]Actor{seldom(time.Microsecond, 1, 0)})
 		if got := math.Exp(stats.MidMean(d.logs[wallTime])); math.Abs(got-1) > 0.02 {
 			t.Errorf("%.3f, want 1", got)
 		}
@@ -153,7 +159,8 @@ func TestDuetSurvivesADisturbedSitting(t *testing.T) {
 			if i == 2 {
 				slow *= 5
 			}
-			if err := d.sit(here(gc, []Actor{seldom(slow, 1, 0)}, []Actor{seldom(time.Microsecond, 1, 0)}), 20*time.Millisecond); err != nil {
+			if err := d.sit(here(gc, []Actor{seldom(slow, 1, 0)}, []Actor{seldom(time.Microsecond, 1, 0)}),
+				20*time.Millisecond); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -178,16 +185,21 @@ func TestDuetKeepsTheSidesApart(t *testing.T) {
 	var sink []byte
 	d := newDuet(1)
 	const bytes = 64 << 10
-	gc := measure(t, d, 2, 20*time.Millisecond, []Actor{allocating(bytes, &sink)}, []Actor{{Loop: func(n int) int { return n }}})
+	gc := measure(t, d, 2, 20*time.Millisecond, []Actor{allocating(bytes, &sink)},
+		[]Actor{{Loop: func(n int) int {
+			return n
+		}}})
 	mine, other := d.sides[candidate].values(gc.perByte()), d.sides[reference].values(gc.perByte())
 	// The runtime may allocate an object of its own among the thousand.
-	if b, n := mine[metrics.BytesPerOp], mine[metrics.AllocsPerOp]; math.Abs(b/bytes-1) > 0.001 || math.Abs(n-1) > 0.01 {
+	if b, n := mine[metrics.BytesPerOp], mine[metrics.AllocsPerOp]; math.Abs(b/bytes-1) > 0.001 ||
+		math.Abs(n-1) > 0.01 {
 		t.Errorf("%g B/op and %g allocs/op, want %d and 1", b, n, bytes)
 	}
 	if got := mine[metrics.GCNsPerOp]; got <= 0 {
 		t.Errorf("garbage costs %g ns/op", got)
 	}
-	if got := other[metrics.BytesPerOp] + other[metrics.AllocsPerOp] + other[metrics.GCNsPerOp]; got != 0 {
+	if got := other[metrics.BytesPerOp] + other[metrics.AllocsPerOp] +
+		other[metrics.GCNsPerOp]; got != 0 {
 		t.Errorf("the side that allocates nothing is charged with %g", got)
 	}
 }
@@ -207,7 +219,9 @@ func TestAllocationsAreExact(t *testing.T) {
 		return n
 	}}
 	d := newDuet(1)
-	gc := measure(t, d, 4, 5*time.Millisecond, []Actor{some}, []Actor{{Loop: func(n int) int { return n }}})
+	gc := measure(t, d, 4, 5*time.Millisecond, []Actor{some}, []Actor{{Loop: func(n int) int {
+		return n
+	}}})
 	// Each round begins anywhere among the three.
 	if got := d.sides[candidate].values(gc.perByte())[metrics.AllocsPerOp]; math.Abs(got-2) > 0.02 {
 		t.Errorf("%g allocs/op, want 2 on average", got)
@@ -221,7 +235,8 @@ func TestAllocationsAreExact(t *testing.T) {
 func TestGoroutinesAreNotCounted(t *testing.T) {
 	nothing := Actor{Loop: func(n int) int { return n }}
 	d := newDuet(1)
-	gc := measure(t, d, 4, 5*time.Millisecond, []Actor{nothing, nothing}, []Actor{nothing, nothing, nothing})
+	gc := measure(t, d, 4, 5*time.Millisecond, []Actor{nothing, nothing},
+		[]Actor{nothing, nothing, nothing})
 	for side := range d.sides {
 		if got := d.sides[side].values(gc.perByte())[metrics.AllocsPerOp]; got != 0 {
 			t.Errorf("side %d: %g allocs/op of nothing", side, got)
@@ -235,7 +250,9 @@ func TestEachCostHasItsRatio(t *testing.T) {
 	side := func(wall, cpu, misses float64) solo {
 		s := solo{crew: &actors{crew: make([]Actor, 2)}, sittings: [allCosts][]float64{}}
 		for range 11 {
-			s.turns = append(s.turns, spent{Ops: 1, Costs: costs{wallTime: wall, usualTime: wall, cpuTime: cpu, allCosts - 1: misses}})
+			s.turns = append(
+				s.turns, spent{Ops: 1, Costs: costs{wallTime: wall, usualTime: wall, cpuTime: cpu,
+					allCosts - 1: misses}})
 		}
 		s.turns[3].Costs[wallTime] = 1e9 // the machine stopped: it counts as ten turns
 		s.counted.Ops = 1
@@ -256,7 +273,8 @@ func TestEachCostHasItsRatio(t *testing.T) {
 	if got := s.Values[metrics.CPUNsPerOp]; got != 30 {
 		t.Errorf("%g cpu-ns/op, want 30", got)
 	}
-	for metric, want := range map[string]float64{metrics.NsPerOp: 1.1, metrics.UsualNsPerOp: 1.1, metrics.CPUNsPerOp: 1.5} {
+	for metric, want := range map[string]float64{metrics.NsPerOp: 1.1, metrics.UsualNsPerOp: 1.1,
+		metrics.CPUNsPerOp: 1.5} {
 		if got := math.Exp(ratios[metric].Log); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: ratio %g, want %g", metric, got, want)
 		}
@@ -364,7 +382,8 @@ func TestDuetChargesDeferredWork(t *testing.T) {
 		}
 		want := 2 * (1 - 1.0/deferredShare)
 		if got := math.Exp(stats.MidMean(d.logs[wallTime])); math.Abs(got/want-1) > 0.01 {
-			t.Errorf("ratio %.3f, want %.3f: twice the work, of which a turn may put off one part in %d", got, want, deferredShare)
+			t.Errorf("ratio %.3f, want %.3f: twice the work, of which a turn may put off one part in %d",
+				got, want, deferredShare)
 		}
 	})
 }
@@ -373,7 +392,8 @@ func TestDuetChargesDeferredWork(t *testing.T) {
 // one takes.
 func TestDuetKeepsWholeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, each := range []time.Duration{10 * time.Nanosecond, time.Microsecond, 40 * time.Microsecond} {
+		for _, each := range []time.Duration{10 * time.Nanosecond, time.Microsecond,
+			40 * time.Microsecond} {
 			var sizes []int
 			actor := Actor{Turn: 64, Chunk: 64, Loop: func(n int) int {
 				sizes = append(sizes, n)
@@ -389,7 +409,9 @@ func TestDuetKeepsWholeTurns(t *testing.T) {
 }
 
 func TestDuetRefusesAShortLoop(t *testing.T) {
-	whole, short := []Actor{{Loop: func(n int) int { return n }}}, []Actor{{Loop: func(n int) int { return n / 2 }}}
+	whole, short := []Actor{{Loop: func(n int) int {
+		return n
+	}}}, []Actor{{Loop: func(n int) int { return n / 2 }}}
 	gc := newCollector()
 	defer gc.release()
 	for _, crews := range [][][]Actor{{whole, short}, {short, whole}, {short}} {
@@ -434,23 +456,29 @@ func TestAloneSits(t *testing.T) {
 		of := func(name string, lacks load.Op) Subject {
 			return &counting{made: &made, name: name, lacks: lacks, stopped: &stopped}
 		}
-		return Sitting{Candidate: of("candidate", load.OpList), Reference: of("reference", load.OpUpdate), ReferenceFirst: i%2 == 0}, nil
+		return Sitting{Candidate: of("candidate", load.OpList), Reference: of("reference", load.OpUpdate),
+			ReferenceFirst: i%2 == 0}, nil
 	}
-	w := load.Workload{Ops: []load.Op{load.OpGet, load.OpList, load.OpUpdate}, Parallel: []int{1}, Duration: 48 * time.Millisecond, Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 100}}
+	w := load.Workload{Ops: []load.Op{load.OpGet, load.OpList, load.OpUpdate}, Parallel: []int{1},
+		Duration: 48 * time.Millisecond,
+		Objects:  synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 100}}
 	f := record.Fork{Process: map[string]float64{}}
-	if err := Alone(t.Context(), sit, "theirs", w, synthetic.Generate(w.Objects, 1), &f, nil); err != nil {
+	if err := Alone(t.Context(), sit, "theirs", w, synthetic.Generate(w.Objects, 1), &f,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if sat != 8 || stopped != 2*sat {
 		t.Errorf("%d sittings, want 8; %d subjects stopped, want %d", sat, stopped, 2*sat)
 	}
 	if made[0] != "reference" || !slices.Equal(made[4:6], []string{"candidate", "reference"}) {
-		t.Errorf("actors are made in the order %v, want the reference's first in the first sitting, then the candidate's", made)
+		t.Errorf("actors are made in the order %v, want the reference's first in the first sitting, "+
+			"then the candidate's", made)
 	}
 	if len(f.Unsupported) != 1 || len(f.Series) != 2 {
 		t.Fatalf("%d series, %v unsupported; want get and update, and list", len(f.Series), f.Unsupported)
 	}
-	if d := f.Series[0].Duet; d == nil || d.Against != "theirs" || len(d.Ratios[metrics.NsPerOp].Sittings) != sat {
+	if d := f.Series[0].Duet; d == nil || d.Against != "theirs" ||
+		len(d.Ratios[metrics.NsPerOp].Sittings) != sat {
 		t.Errorf("the duet of get is %+v", d)
 	}
 	if f.Series[1].Duet != nil {
@@ -465,7 +493,8 @@ func TestSittingsOf(t *testing.T) {
 		objects  int
 		want     int
 	}{
-		{25 * time.Millisecond, 10_000, 4}, {time.Millisecond, 10, 2}, {100 * time.Millisecond, 10_000, 16}, {time.Second, 10_000, 16},
+		{25 * time.Millisecond, 10_000, 4}, {time.Millisecond, 10, 2},
+		{100 * time.Millisecond, 10_000, 16}, {time.Second, 10_000, 16},
 		{200 * time.Millisecond, 100_000, 4}, {time.Second, 1_000_000, 2},
 	} {
 		w := load.Workload{Duration: c.duration, Objects: synthetic.ObjectSpec{Count: c.objects}}

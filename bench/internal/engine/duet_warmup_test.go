@@ -52,6 +52,7 @@ func TestWarmUpFavoursNoSide(t *testing.T) {
 	}
 	mean, deviation := stat.MeanStdDev(logs, nil)
 	if bound := 4 * stat.StdErr(deviation, float64(len(logs))); math.Abs(mean) > bound {
-		t.Errorf("the first sitting of equal sides has the ratio %.4f, want 1 within %.4f", math.Exp(mean), bound)
+		t.Errorf("the first sitting of equal sides has the ratio %.4f, want 1 within %.4f",
+			math.Exp(mean), bound)
 	}
 }

@@ -41,12 +41,14 @@ func (s *stub) Actor(load.Op, load.Group, int) (Actor, error) {
 	}}, nil
 }
 
-func contended(t *testing.T, takes func(int) time.Duration, g load.Group, warmup ...time.Duration) record.Series {
+func contended(t *testing.T, takes func(int) time.Duration, g load.Group,
+	warmup ...time.Duration) record.Series {
 	t.Helper()
 	var out record.Series
 	synctest.Test(t, func(t *testing.T) {
 		g.Name, g.Op, g.Goroutines = "writer", load.OpUpdate, 1
-		w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{g}, Duration: time.Second}
+		w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{g},
+			Duration: time.Second}
 		for _, d := range warmup {
 			w.Warmup = d
 		}
@@ -74,17 +76,22 @@ func TestOpenLoopChargesAStallToAllThatItHeldUp(t *testing.T) {
 	if n := open.Values["delay-n"]; n != 1000 {
 		t.Errorf("%g operations, want 1000: none may be left out", n)
 	}
-	for p, want := range map[float64]time.Duration{50: 0, 90: 100 * time.Millisecond, 99: 190 * time.Millisecond, 99.9: 199 * time.Millisecond} {
+	for p, want := range map[float64]time.Duration{50: 0, 90: 100 * time.Millisecond,
+		99: 190 * time.Millisecond, 99.9: 199 * time.Millisecond} {
 		got := time.Duration(open.Values[metrics.Percentile(metrics.Delay, p)])
 		if got < want-2*time.Millisecond || got > want+2*time.Millisecond {
 			t.Errorf("delay p%g is %s, want about %s", p, got, want)
 		}
 	}
-	if got := time.Duration(open.Values[metrics.Percentile(metrics.Service, 99)]); got != 0 && got > time.Millisecond {
+	if got := time.Duration(open.Values[metrics.Percentile(metrics.Service, 99)]); got != 0 &&
+		got > time.Millisecond {
 		t.Errorf("service p99 is %s: all calls but one are instant", got)
 	}
-	closed := contended(t, func(call int) time.Duration { return stall(call) + time.Millisecond }, load.Group{})
-	if got := time.Duration(closed.Values[metrics.Percentile(metrics.Service, 99)]); got > 2*time.Millisecond {
+	closed := contended(t, func(call int) time.Duration {
+		return stall(call) + time.Millisecond
+	}, load.Group{})
+	if got := time.Duration(
+		closed.Values[metrics.Percentile(metrics.Service, 99)]); got > 2*time.Millisecond {
 		t.Errorf("a closed loop shows the stall at p99 (%s): then this test shows nothing", got)
 	}
 }
@@ -96,17 +103,22 @@ func TestWhatIsNotDoneCounts(t *testing.T) {
 		t.Errorf("achieved %g/s: nothing was done in time", s.Values[metrics.Achieved])
 	}
 	if s.Values[metrics.Unfinished] != 100 || s.Values["delay-n"] != 100 {
-		t.Errorf("%g unfinished, %g delays; want 100 of each", s.Values[metrics.Unfinished], s.Values["delay-n"])
+		t.Errorf("%g unfinished, %g delays; want 100 of each", s.Values[metrics.Unfinished],
+			s.Values["delay-n"])
 	}
-	if got := time.Duration(s.Values[metrics.Percentile(metrics.Delay, 50)]); got < 480*time.Millisecond || got > 520*time.Millisecond {
+	if got := time.Duration(
+		s.Values[metrics.Percentile(metrics.Delay, 50)]); got < 480*time.Millisecond ||
+		got > 520*time.Millisecond {
 		t.Errorf("the median delay is %s, want about 500 ms", got)
 	}
 }
 
 func TestOfferedAndAchieved(t *testing.T) {
 	s := contended(t, func(int) time.Duration { return 20 * time.Millisecond }, load.Group{Rate: 100})
-	if s.Values[metrics.Offered] != 100 || s.Values[metrics.Achieved] < 49 || s.Values[metrics.Achieved] > 50 {
-		t.Errorf("offered %g, achieved %g; want 100 and 50", s.Values[metrics.Offered], s.Values[metrics.Achieved])
+	if s.Values[metrics.Offered] != 100 || s.Values[metrics.Achieved] < 49 ||
+		s.Values[metrics.Achieved] > 50 {
+		t.Errorf("offered %g, achieved %g; want 100 and 50", s.Values[metrics.Offered],
+			s.Values[metrics.Achieved])
 	}
 	if late := s.Values[metrics.Max(metrics.Late)]; late > float64(time.Microsecond) {
 		t.Errorf("the generator was %s late in a bubble, where timers are exact", time.Duration(late))
@@ -116,7 +128,9 @@ func TestOfferedAndAchieved(t *testing.T) {
 // Operations left over from the warm-up are no backlog of the measured time. Otherwise a
 // starved writer would never seem to do anything.
 func TestWarmUpLeavesNoDebt(t *testing.T) {
-	s := contended(t, func(int) time.Duration { return 20 * time.Millisecond }, load.Group{Rate: 1000}, time.Second)
+	s := contended(t, func(int) time.Duration {
+		return 20 * time.Millisecond
+	}, load.Group{Rate: 1000}, time.Second)
 	if got := s.Values[metrics.Achieved]; got < 48 || got > 50 {
 		t.Errorf("achieved %g/s, want 50: a call takes 20 ms", got)
 	}
@@ -138,10 +152,13 @@ func TestLatenessIsKeptApart(t *testing.T) {
 		// ms.
 		table.woke = start.Add(10 * time.Millisecond)
 		time.Sleep(10 * time.Millisecond)
-		if from, late = table.Await(start.Add(2 * time.Millisecond)); !from.Equal(start.Add(10*time.Millisecond)) || late != 8*time.Millisecond {
-			t.Errorf("due before the generator woke: counts from %s, late %s; want 10ms and 8ms", from.Sub(start), late)
+		if from, late = table.Await(start.Add(2 * time.Millisecond)); !from.Equal(
+			start.Add(10*time.Millisecond)) || late != 8*time.Millisecond {
+			t.Errorf("due before the generator woke: counts from %s, late %s; want 10ms and 8ms",
+				from.Sub(start), late)
 		}
-		if from, late = table.Await(start.Add(10500 * time.Microsecond)); !from.Equal(start.Add(10500*time.Microsecond)) || late != 0 {
+		if from, late = table.Await(start.Add(10500 * time.Microsecond)); !from.Equal(
+			start.Add(10500*time.Microsecond)) || late != 0 {
 			t.Errorf("due after it woke: counts from %s, late %s; want 10.5ms and 0", from.Sub(start), late)
 		}
 	})
@@ -156,7 +173,8 @@ func TestWalks(t *testing.T) {
 			seen[w.Order[w.Slot()]] = true
 		}
 		if len(seen) != want || len(w.Order) != want {
-			t.Errorf("a walk over %d positions has %d slots and visits %d, want %d: none twice in a lap", n, len(w.Order), len(seen), want)
+			t.Errorf("a walk over %d positions has %d slots and visits %d, want %d: none twice in a lap", n,
+				len(w.Order), len(seen), want)
 		}
 	}
 	if w := NewWalk(100, 7, 0); slices.Max(w.Order) > 6 {
@@ -210,7 +228,8 @@ func TestVisited(t *testing.T) {
 				want = 1
 			}
 			if pass != want || seen < len(order) && slot != order[seen] {
-				t.Errorf("after %d steps: slot %d, pass %d; want pass %d in the order %v", steps, slot, pass, want, order)
+				t.Errorf("after %d steps: slot %d, pass %d; want pass %d in the order %v", steps, slot, pass,
+					want, order)
 			}
 			seen++
 		}
@@ -223,9 +242,12 @@ func TestVisited(t *testing.T) {
 // Consumers stop when the time is up, even if items still wait.
 func TestConsumersLeaveABacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := load.Workload{Component: contract.ComponentFIFO, Duration: time.Second, Groups: []load.Group{{Name: "consumer", Op: load.OpPop, Goroutines: 1}}}
+		w := load.Workload{Component: contract.ComponentFIFO, Duration: time.Second,
+			Groups: []load.Group{{Name: "consumer", Op: load.OpPop, Goroutines: 1}}}
 		begin := time.Now()
-		if _, err := Contend(t.Context(), &stub{takes: func(int) time.Duration { return 10 * time.Millisecond }}, w, nil, map[string]float64{}); err != nil {
+		if _, err := Contend(t.Context(), &stub{takes: func(int) time.Duration {
+			return 10 * time.Millisecond
+		}}, w, nil, map[string]float64{}); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(begin); took > 1100*time.Millisecond {

@@ -24,7 +24,8 @@ type costs [allCosts]float64
 
 // costNames are the metrics of costs, per operation.
 var costNames = func() (names [allCosts]string) {
-	names[wallTime], names[usualTime], names[cpuTime] = metrics.NsPerOp, metrics.UsualNsPerOp, metrics.CPUNsPerOp
+	names[wallTime], names[usualTime], names[cpuTime] = metrics.NsPerOp, metrics.UsualNsPerOp,
+		metrics.CPUNsPerOp
 	copy(names[hardware:], sysinfo.HardwareNames[:])
 	return names
 }()
@@ -47,7 +48,8 @@ func newMeter() *meter {
 func (m *meter) close() { m.hardware.Close() }
 
 // begin reads the costs before operations: the hardware counters, which take a system call each,
-// then the CPU time, then the wall clock. end reads them in the opposite order, so that none has the
+// then the CPU time, then the wall clock. end reads them in the opposite order, so that none has
+// the
 // reading of another in it. The wall clock must be read before end.
 func (m *meter) begin() (c costs, start time.Time) {
 	m.hardware.Read(c[hardware:])

@@ -41,7 +41,8 @@ type pacer struct {
 // newPacer spreads the n goroutines of a group evenly over one interval.
 func newPacer(start time.Time, rate float64, who, n int) *pacer {
 	interval := time.Duration(float64(n) / rate * float64(time.Second))
-	return &pacer{next: start.Add(interval * time.Duration(who) / time.Duration(n)), interval: interval}
+	return &pacer{next: start.Add(interval * time.Duration(who) / time.Duration(n)),
+		interval: interval}
 }
 
 // operation waits until the next operation is due and returns the results of await. ok is

@@ -16,12 +16,14 @@ func TestStrideFor(t *testing.T) {
 		operation, timing float64
 		want              int
 	}{
-		{1000, 100, 1}, {999, 100, 2}, {500, 100, 2}, {50, 100, 32}, {5, 100, longestStride}, {0, 100, longestStride},
+		{1000, 100, 1}, {999, 100, 2}, {500, 100, 2}, {50, 100, 32}, {5, 100, longestStride},
+		{0, 100, longestStride},
 		{0, 0, 1}, {50, 0, 1}, // a clock that costs nothing, as in a bubble
 		{1e9, 100, 1},
 	} {
 		if got := strideFor(c.operation, c.timing); got != c.want {
-			t.Errorf("an operation of %g ns, timing of %g ns: one in %d, want %d", c.operation, c.timing, got, c.want)
+			t.Errorf("an operation of %g ns, timing of %g ns: one in %d, want %d", c.operation, c.timing,
+				got, c.want)
 		}
 	}
 }
@@ -91,7 +93,9 @@ func TestTimedOneInIsRecorded(t *testing.T) {
 	if got := s.Values[metrics.TimedOneIn]; got != 1 {
 		t.Errorf("one in %g is timed, want each", got)
 	}
-	if s := contended(t, func(int) time.Duration { return time.Millisecond }, load.Group{Rate: 10}); s.Values[metrics.TimedOneIn] != 0 {
+	if s := contended(t, func(int) time.Duration {
+		return time.Millisecond
+	}, load.Group{Rate: 10}); s.Values[metrics.TimedOneIn] != 0 {
 		t.Error("an open loop samples nothing")
 	}
 	if metrics.Of(metrics.TimedOneIn).Better != metrics.Neither {

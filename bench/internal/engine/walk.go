@@ -40,7 +40,8 @@ func OwnWalk(n, keys, who, goroutines int) (*Walk, error) {
 	}
 	goroutines = max(1, goroutines)
 	if goroutines > n {
-		return nil, fmt.Errorf("%d goroutines cannot have objects of their own among %d: %w", goroutines, n, ErrUnsupported)
+		return nil, fmt.Errorf("%d goroutines cannot have objects of their own among %d: %w", goroutines,
+			n, ErrUnsupported)
 	}
 	w := circle(n/goroutines, 0)
 	own := make([]int, len(w.Order))

@@ -149,7 +149,8 @@ func (a *lockAnalysis) resumed(g *traced) {
 	g.block = nil
 	b.until = a.now
 	if n := len(g.past); b.lock && n > 0 {
-		if last := g.past[n-1]; last.lock && b.from.Sub(last.until) <= lockRetry && caller(last.stack) == caller(b.stack) {
+		if last := g.past[n-1]; last.lock && b.from.Sub(last.until) <= lockRetry &&
+			caller(last.stack) == caller(b.stack) {
 			b.from = last.from
 			g.past = g.past[:n-1]
 			a.waits--
@@ -218,7 +219,8 @@ func locking(stack trace.Stack, methods ...string) bool {
 		if !ofSync(f.Func) {
 			return false
 		}
-		if receiver, method, ok := strings.Cut(f.Func, ")."); ok && strings.HasSuffix(receiver, "Mutex") && slices.Contains(methods, method) {
+		if receiver, method, ok := strings.Cut(f.Func, ")."); ok &&
+			strings.HasSuffix(receiver, "Mutex") && slices.Contains(methods, method) {
 			return true
 		}
 	}

@@ -99,10 +99,12 @@ func TestLocksSeesHoldsAndWaits(t *testing.T) {
 				t.Errorf("%d waits, %d going on; want 1 and 0", locks.Waits, locks.GoingOn)
 			}
 			// Both are bounded by the clock around them.
-			if got := time.Duration(locks.Hold.Ns); got < heldFor-time.Millisecond || got > holdTook+time.Millisecond {
+			if got := time.Duration(locks.Hold.Ns); got < heldFor-time.Millisecond ||
+				got > holdTook+time.Millisecond {
 				t.Errorf("the longest hold is %s, want %s to %s", got, heldFor, holdTook)
 			}
-			if got := time.Duration(locks.Wait.Ns); got < heldFor-time.Millisecond || got > waitTook+time.Millisecond {
+			if got := time.Duration(locks.Wait.Ns); got < heldFor-time.Millisecond ||
+				got > waitTook+time.Millisecond {
 				t.Errorf("the longest wait is %s, want %s to %s", got, heldFor, waitTook)
 			}
 			if locks.Hold.By != "holder:hold" || locks.Wait.By != "waiter:wait" {
@@ -138,7 +140,8 @@ func TestHoldBeginsAfterWhatLiesOutside(t *testing.T) {
 		underLock(&mu, func() {})
 		wg.Wait()
 	})
-	if got := time.Duration(locks.Hold.Ns); got < heldFor-time.Millisecond || got > took+time.Millisecond {
+	if got := time.Duration(locks.Hold.Ns); got < heldFor-time.Millisecond ||
+		got > took+time.Millisecond {
 		t.Errorf("the hold is %s, want %s to %s", got, heldFor, took)
 	}
 }
@@ -220,7 +223,8 @@ func TestWaitsBeyondTheTrace(t *testing.T) {
 		wg.Wait()
 	})
 	if got := time.Duration(locks.Wait.Ns); locks.Waits != 1 || got < heldFor-time.Millisecond {
-		t.Errorf("begun before: %d waits, the longest %s; want 1 of %s or more", locks.Waits, got, heldFor)
+		t.Errorf("begun before: %d waits, the longest %s; want 1 of %s or more", locks.Waits, got,
+			heldFor)
 	}
 	mu.Lock()
 	locks = seen(t, func(mark func(string)) {
@@ -230,7 +234,8 @@ func TestWaitsBeyondTheTrace(t *testing.T) {
 	})
 	mu.Unlock()
 	wg.Wait()
-	if got := time.Duration(locks.Wait.Ns); locks.GoingOn != 1 || got < heldFor-time.Millisecond || locks.Wait.By != "waiter:op" {
+	if got := time.Duration(locks.Wait.Ns); locks.GoingOn != 1 || got < heldFor-time.Millisecond ||
+		locks.Wait.By != "waiter:op" {
 		t.Errorf("cut off: %+v; want one wait of about %s", locks, heldFor)
 	}
 }

@@ -13,7 +13,8 @@ func TestCompareFindsDifferences(t *testing.T) {
 	pods := &load.PodTrace{Source: "a test", Seed: 1, Compress: 1, Pods: []load.TracePod{
 		{Namespace: "a", Name: "one", QOS: "LS"}, {Namespace: "a", Name: "two", QOS: "LS"},
 	}, Events: []load.PodEvent{
-		{Type: load.TraceCreated}, {At: 1, Type: load.TraceCreated, Pod: 1}, {At: 2, Type: load.TraceScheduled, Pod: 0, Node: "n"}, {At: 3, Type: load.TraceDeleted, Pod: 1},
+		{Type: load.TraceCreated}, {At: 1, Type: load.TraceCreated, Pod: 1},
+		{At: 2, Type: load.TraceScheduled, Pod: 0, Node: "n"}, {At: 3, Type: load.TraceDeleted, Pod: 1},
 	}}
 	if err := pods.Validate(); err != nil {
 		t.Fatal(err)
@@ -30,11 +31,14 @@ func TestCompareFindsDifferences(t *testing.T) {
 	}{
 		{"as it is", func(contract.Store) {}, true},
 		{"missing", func(s contract.Store) { s.Delete("a/one") }, false},
-		{"not deleted", func(s contract.Store) { s.Add("a/two", trace.StateAfter(2)[0]["a/two"]) }, false},
+		{"not deleted", func(s contract.Store) {
+			s.Add("a/two", trace.StateAfter(2)[0]["a/two"])
+		}, false},
 		{"stale", func(s contract.Store) { s.Add("a/one", trace.StateAfter(1)[0]["a/one"]) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}}}
+			w := load.Workload{Component: contract.ComponentStore,
+				Groups: []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}}}
 			target := newStoreTarget(e.NewStore, trace, w)
 			store := target.stores[0].Store
 			series, err := feed(t.Context(), target, trace, w, nil, map[string]float64{})

@@ -64,8 +64,10 @@ type endMarker struct {
 	reached chan struct{}
 }
 
-func newFIFOTarget(ctx context.Context, newFIFO func(contract.FIFOConfig) contract.FIFO, trace *load.Trace, w load.Workload) (*fifoTarget, error) {
-	t := &fifoTarget{Timeline: staleness.NewTimeline(trace), group: consumerOf(w), failed: make(chan error, len(trace.Resources))}
+func newFIFOTarget(ctx context.Context, newFIFO func(contract.FIFOConfig) contract.FIFO,
+	trace *load.Trace, w load.Workload) (*fifoTarget, error) {
+	t := &fifoTarget{Timeline: staleness.NewTimeline(trace), group: consumerOf(w),
+		failed: make(chan error, len(trace.Resources))}
 	initial := trace.StateAfter(0)
 	for i := range trace.Resources {
 		v := &view{objects: map[string]any{}}
@@ -107,7 +109,8 @@ func consumerOf(w load.Workload) load.Group {
 }
 
 // popper returns a function that pops once, in the way that the group asks for.
-func (t *fifoTarget) popper(fifo contract.FIFO, v *view, sees *staleness.Observer) (func() error, error) {
+func (t *fifoTarget) popper(fifo contract.FIFO, v *view, sees *staleness.Observer) (func() error,
+	error) {
 	handle := func(deltas []contract.Delta) {
 		for i := range deltas {
 			t.take(v, sees, &deltas[i])
@@ -234,7 +237,8 @@ func (t *fifoTarget) reader(g load.Group, _ int) (engine.Actor, error) {
 func (t *fifoTarget) consumed(took time.Duration) []record.Series {
 	t.close()
 	s := record.Series{Group: t.group.Name, Op: string(t.group.Op), Goroutines: len(t.fifos),
-		Values: map[string]float64{metrics.Achieved: float64(t.popped.Load()) / took.Seconds()}, Histograms: map[string]string{}}
+		Values:     map[string]float64{metrics.Achieved: float64(t.popped.Load()) / took.Seconds()},
+		Histograms: map[string]string{}}
 	t.Leave(time.Now())
 	t.Consumer(t.group.Name).Summarise(&s)
 	return []record.Series{s}

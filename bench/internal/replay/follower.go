@@ -28,7 +28,8 @@ type follower struct {
 var _ cache.ResourceEventHandler = (*follower)(nil)
 
 func newFollower(g load.Group, t *staleness.Timeline, resource int) *follower {
-	return &follower{group: g, sees: t.Observer(g.Name, resource), objects: map[string]any{}, marked: make(chan struct{}, 1)}
+	return &follower{group: g, sees: t.Observer(g.Name, resource), objects: map[string]any{},
+		marked: make(chan struct{}, 1)}
 }
 
 // handlers returns the followers as event handlers.
@@ -46,7 +47,8 @@ func (f *follower) OnAdd(obj any, _ bool) {
 		return
 	}
 	if known {
-		f.breaks("%s is added in version %s, and was there in version %s", key, staleness.VersionOf(obj), staleness.VersionOf(last))
+		f.breaks("%s is added in version %s, and was there in version %s", key, staleness.VersionOf(obj),
+			staleness.VersionOf(last))
 	}
 	f.objects[key] = obj
 	f.handled()
@@ -58,7 +60,8 @@ func (f *follower) OnUpdate(old, obj any) {
 	case !known:
 		f.breaks("%s is changed, and was not there", key)
 	case last != old && staleness.VersionOf(last) != staleness.VersionOf(old):
-		f.breaks("%s is changed from version %s, and the last one told was %s", key, staleness.VersionOf(old), staleness.VersionOf(last))
+		f.breaks("%s is changed from version %s, and the last one told was %s", key,
+			staleness.VersionOf(old), staleness.VersionOf(last))
 	}
 	f.objects[key] = obj
 	f.handled()

@@ -45,8 +45,10 @@ const markName = "/end/"
 
 var errWatchEnded = errors.New("the informer has ended its watch, though nothing was wrong")
 
-func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, trace *load.Trace, w load.Workload) (*informerTarget, error) {
-	t := &informerTarget{Timeline: staleness.NewTimeline(trace), groups: handlersOf(w), readers: spread{workload: w}}
+func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, trace *load.Trace,
+	w load.Workload) (*informerTarget, error) {
+	t := &informerTarget{Timeline: staleness.NewTimeline(trace), groups: handlersOf(w),
+		readers: spread{workload: w}}
 	w.Groups = readersOf(w) // handlers are followers
 	initial := trace.StateAfter(0)
 	for i := range trace.Resources {
@@ -66,7 +68,8 @@ func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, tr
 		}
 		t.marks = append(t.marks, newMark(s.Example, version))
 		t.subjects, t.followers = append(t.subjects, s), append(t.followers, followers)
-		s.Main = s.Start(subject.NewEventSource(items, strconv.FormatUint(version, 10), false), handlers(followers)...)
+		s.Main = s.Start(subject.NewEventSource(items, strconv.FormatUint(version, 10), false),
+			handlers(followers)...)
 		s.Current.Store(s.Main)
 		t.readers.add(s, s.Objects)
 	}
@@ -90,7 +93,9 @@ func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, tr
 
 // handlersOf returns the workload's groups of handlers; one handler where it has none.
 func handlersOf(w load.Workload) []load.Group {
-	groups := slices.DeleteFunc(slices.Clone(w.Groups), func(g load.Group) bool { return g.Op != load.OpHandle || g.Goroutines == 0 })
+	groups := slices.DeleteFunc(slices.Clone(w.Groups), func(g load.Group) bool {
+		return g.Op != load.OpHandle || g.Goroutines == 0
+	})
 	if len(groups) == 0 {
 		groups = []load.Group{{Name: "handler", Op: load.OpHandle, Goroutines: 1}}
 	}
@@ -164,7 +169,8 @@ func (t *informerTarget) state() ([]map[string]any, error) {
 			}
 		}
 		if n := len(indexer.List()); len(state[i]) != len(keys) || n != len(keys) {
-			return nil, fmt.Errorf("ListKeys has %d keys, List %d objects, and GetByKey finds %d", len(keys), n, len(state[i]))
+			return nil, fmt.Errorf("ListKeys has %d keys, List %d objects, and GetByKey finds %d", len(keys),
+				n, len(state[i]))
 		}
 	}
 	return state, nil
@@ -176,7 +182,9 @@ const toldLastState = "what handlers were told last, object by object"
 // versions, because an informer may leave out a change that keeps the version. An informer
 // may merge changes, so their number is reported and has no bound.
 func (t *informerTarget) checks(trace *load.Trace) []record.CheckResult {
-	sameVersion := func(got any, want kruntime.Object) bool { return staleness.VersionOf(got) == staleness.VersionOf(want) }
+	sameVersion := func(got any, want kruntime.Object) bool {
+		return staleness.VersionOf(got) == staleness.VersionOf(want)
+	}
 	var check record.CheckResult
 	fewest := len(trace.Events)
 	for n, first := range t.followers[0] {
@@ -222,7 +230,8 @@ func (t *informerTarget) consumed(took time.Duration) []record.Series {
 	var series []record.Series
 	for _, g := range t.groups {
 		s := record.Series{Group: g.Name, Op: string(g.Op), Goroutines: g.Goroutines * len(t.subjects),
-			Values: map[string]float64{metrics.Achieved: float64(told[g.Name]) / took.Seconds()}, Histograms: map[string]string{}}
+			Values:     map[string]float64{metrics.Achieved: float64(told[g.Name]) / took.Seconds()},
+			Histograms: map[string]string{}}
 		t.Consumer(g.Name).Summarise(&s)
 		series = append(series, s)
 	}

@@ -33,8 +33,10 @@ func TestForkShowsLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := load.Workload{
-		Name: "locks", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 5000}, Duration: 200 * time.Millisecond,
-		Groups: []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 2}, {Name: "lister", Op: load.OpList, Goroutines: 2}},
+		Name: "locks", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 5000},
+		Duration: 200 * time.Millisecond,
+		Groups: []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 2},
+			{Name: "lister", Op: load.OpList, Goroutines: 2}},
 	}.WithDefaults()
 	dir := t.TempDir()
 	p, err := profile.New(dir)
@@ -49,10 +51,12 @@ func TestForkShowsLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := f.Locks
-	if l == nil || l.Waits == 0 || l.Wait.Ns <= 0 || l.Hold.Ns <= 0 || l.Traced < float64(190*time.Millisecond) {
+	if l == nil || l.Waits == 0 || l.Wait.Ns <= 0 || l.Hold.Ns <= 0 ||
+		l.Traced < float64(190*time.Millisecond) {
 		t.Fatalf("%+v, want waits: writers and listers meet at one lock", l)
 	}
-	if !strings.Contains(l.Hold.In, "threadSafeMap") || !strings.Contains(l.Wait.In, "threadSafeMap") || l.Hold.By == "" || l.Wait.By == "" {
+	if !strings.Contains(l.Hold.In, "threadSafeMap") ||
+		!strings.Contains(l.Wait.In, "threadSafeMap") || l.Hold.By == "" || l.Wait.By == "" {
 		t.Errorf("%+v, want holds and waits in client-go's store by a group", l)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "trace.out")); !os.IsNotExist(err) {
@@ -99,8 +103,10 @@ func TestReplayShowsLocks(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	trace := &load.Trace{Events: []load.TraceEvent{{Type: watch.Modified, Key: "a", Object: pod}}}
 	target := &storeTarget{}
-	target.add(&subject.Store{Store: &meeting{}, Objects: synthetic.ObjectsOf(synthetic.ObjectSpec{}, []kruntime.Object{pod})})
-	w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}}}
+	target.add(&subject.Store{Store: &meeting{},
+		Objects: synthetic.ObjectsOf(synthetic.ObjectSpec{}, []kruntime.Object{pod})})
+	w := load.Workload{Component: contract.ComponentStore,
+		Groups: []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}}}
 	if _, err := feed(t.Context(), target, trace, w, p, map[string]float64{}); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +114,8 @@ func TestReplayShowsLocks(t *testing.T) {
 	if err := p.End(&f); err != nil {
 		t.Fatal(err)
 	}
-	if f.Locks == nil || f.Locks.Waits == 0 || !strings.HasSuffix(f.Locks.Wait.In, "holding") || f.Locks.Traced <= 0 {
+	if f.Locks == nil || f.Locks.Waits == 0 || !strings.HasSuffix(f.Locks.Wait.In, "holding") ||
+		f.Locks.Traced <= 0 {
 		t.Errorf("%+v, want a wait in holding", f.Locks)
 	}
 }

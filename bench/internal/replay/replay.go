@@ -54,7 +54,8 @@ type traceTarget interface {
 	close()
 }
 
-func newTraceTarget(ctx context.Context, entry catalog.Entry, trace *load.Trace, w load.Workload) (traceTarget, error) {
+func newTraceTarget(ctx context.Context, entry catalog.Entry, trace *load.Trace,
+	w load.Workload) (traceTarget, error) {
 	switch entry.Component {
 	case contract.ComponentStore:
 		return newStoreTarget(entry.NewStore, trace, w), nil
@@ -63,12 +64,14 @@ func newTraceTarget(ctx context.Context, entry catalog.Entry, trace *load.Trace,
 	case contract.ComponentInformer:
 		return newInformerTarget(ctx, entry.NewInformer, trace, w)
 	}
-	return nil, fmt.Errorf("a trace is replayed through %v, and %s is a %s", TraceComponents(), entry.Name, entry.Component)
+	return nil, fmt.Errorf("a trace is replayed through %v, and %s is a %s", TraceComponents(),
+		entry.Name, entry.Component)
 }
 
 // TraceComponents returns the components that a trace can be replayed through.
 func TraceComponents() []contract.Component {
-	return []contract.Component{contract.ComponentStore, contract.ComponentFIFO, contract.ComponentInformer}
+	return []contract.Component{contract.ComponentStore, contract.ComponentFIFO,
+		contract.ComponentInformer}
 }
 
 // Run feeds a trace to a component, each event when it is due, while the workload's
@@ -76,7 +79,8 @@ func TraceComponents() []contract.Component {
 // workload's duration is the replay's time span, and so sets the compression of the trace.
 // At the end replay compares the component's contents object by object with the trace's
 // final state.
-func Run(ctx context.Context, entry catalog.Entry, w load.Workload, path string, times int, f *record.Fork, p *profile.Profiler) error {
+func Run(ctx context.Context, entry catalog.Entry, w load.Workload, path string, times int,
+	f *record.Fork, p *profile.Profiler) error {
 	trace, err := load.ReadTraceTimes(path, times)
 	if err != nil {
 		return err
@@ -109,7 +113,8 @@ func Run(ctx context.Context, entry catalog.Entry, w load.Workload, path string,
 // feed replays the events and returns the series of the feeder, the readers and the
 // consumers. It adds the process's resource use meanwhile to process: that of the events, not
 // of what comes before them.
-func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Workload, p *profile.Profiler, process map[string]float64) ([]record.Series, error) {
+func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Workload,
+	p *profile.Profiler, process map[string]float64) ([]record.Series, error) {
 	crews, err := traceReaders(target, w, p)
 	if err != nil {
 		return nil, err
@@ -155,7 +160,8 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 type feeder struct{ delay, service, late *stats.Histogram }
 
 // apply hands over each event when it is due, until ctx ends.
-func (f feeder) apply(ctx context.Context, target traceTarget, trace *load.Trace, start time.Time, speed float64, p *profile.Profiler) error {
+func (f feeder) apply(ctx context.Context, target traceTarget, trace *load.Trace, start time.Time,
+	speed float64, p *profile.Profiler) error {
 	var due engine.Timetable
 	for i := range trace.Events {
 		if ctx.Err() != nil {
@@ -182,7 +188,8 @@ func (f feeder) series(trace *load.Trace, speed float64, took time.Duration) rec
 	s := record.Series{Group: "replay", Op: "apply", Goroutines: 1, Values: map[string]float64{
 		metrics.Achieved: float64(f.delay.Count()) / took.Seconds(),
 	}, Histograms: map[string]string{}}
-	if span := time.Duration(float64(trace.Span()) * speed); span > 0 { // else all events come at once, at no rate
+	// else all events come at once, at no rate
+	if span := time.Duration(float64(trace.Span()) * speed); span > 0 {
 		s.Values[metrics.Offered] = float64(len(trace.Events)) / span.Seconds()
 		s.Values[metrics.AchievedPct] = min(100, 100*span.Seconds()/took.Seconds())
 	}
@@ -214,7 +221,8 @@ func readersOf(w load.Workload) []load.Group {
 }
 
 // traceReaders makes the readers, in the order of readersOf.
-func traceReaders(target traceTarget, w load.Workload, p *profile.Profiler) ([][]*engine.Worker, error) {
+func traceReaders(target traceTarget, w load.Workload, p *profile.Profiler) ([][]*engine.Worker,
+	error) {
 	var crews [][]*engine.Worker
 	for _, g := range readersOf(w) {
 		var crew []*engine.Worker
@@ -223,7 +231,8 @@ func traceReaders(target traceTarget, w load.Workload, p *profile.Profiler) ([][
 			if err != nil {
 				return nil, err
 			}
-			crew = append(crew, engine.NewWorker(engine.Marked(p, a, engine.SeriesName(g)), g, stats.LongRun, false))
+			crew = append(crew, engine.NewWorker(engine.Marked(p, a, engine.SeriesName(g)), g, stats.LongRun,
+				false))
 		}
 		crews = append(crews, crew)
 	}
@@ -236,7 +245,8 @@ func sameObject(got any, want kruntime.Object) bool { return reflect.DeepEqual(g
 
 // compare compares the contents of a component, or those that a handler was told of, with
 // the trace's final state, object by object.
-func compare(name string, got []map[string]any, trace *load.Trace, same func(got any, want kruntime.Object) bool) record.CheckResult {
+func compare(name string, got []map[string]any, trace *load.Trace,
+	same func(got any, want kruntime.Object) bool) record.CheckResult {
 	check := record.CheckResult{Name: name, Passed: true}
 	fail := func(format string, args ...any) {
 		if check.Passed {

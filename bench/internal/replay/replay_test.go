@@ -37,13 +37,15 @@ func aRecording(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resources := []load.TraceResource{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}, {Group: "apps", Version: "v1", Resource: "deployments", Kind: "Deployment", Namespaced: true}}
+	resources := []load.TraceResource{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true},
+		{Group: "apps", Version: "v1", Resource: "deployments", Kind: "Deployment", Namespaced: true}}
 	w, err := load.NewTraceWriter(f, load.TraceHeader{Source: "a test", Resources: resources})
 	if err != nil {
 		t.Fatal(err)
 	}
 	object := func(r, i, life, version int) *unstructured.Unstructured {
-		u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"nodeName": fmt.Sprint("node-", i%7)}}}
+		u := &unstructured.Unstructured{
+			Object: map[string]any{"spec": map[string]any{"nodeName": fmt.Sprint("node-", i%7)}}}
 		u.SetGroupVersionKind(resources[r].GVK())
 		u.SetNamespace("a")
 		u.SetName(fmt.Sprint("object-", i))
@@ -95,19 +97,26 @@ func TestReplay(t *testing.T) {
 		}
 		states, did := map[string][]string{}, map[string]float64{}
 		for _, e := range entries {
-			groups := []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 2}, {Name: "getters", Op: load.OpGet, Goroutines: 1, Rate: 1000}, {Name: "node", Op: load.OpByIndex, Goroutines: 1, Think: time.Millisecond}}
+			groups := []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 2},
+				{Name: "getters", Op: load.OpGet, Goroutines: 1, Rate: 1000},
+				{Name: "node", Op: load.OpByIndex, Goroutines: 1, Think: time.Millisecond}}
 			checks, consumer := 1, ""
 			switch component {
 			case contract.ComponentInformer:
-				groups = append(groups, load.Group{Name: "namespace", Op: load.OpListNamespace, Goroutines: 2, Think: time.Millisecond},
-					load.Group{Name: "replay", Op: load.OpUpdate, Goroutines: 1}, load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 2})
+				groups = append(
+					groups, load.Group{Name: "namespace", Op: load.OpListNamespace, Goroutines: 2,
+						Think: time.Millisecond},
+					load.Group{Name: "replay", Op: load.OpUpdate, Goroutines: 1},
+					load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 2})
 				groups[2].Index = synthetic.IndexNode
 				checks, consumer = 2, "handlers:handle"
 			case contract.ComponentFIFO:
 				consumer = "consumer:pop"
-				groups = []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1}}
+				groups = []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1},
+					{Name: "consumer", Op: load.OpPop, Goroutines: 1}}
 			}
-			w := load.Workload{Name: "w", Component: component, Objects: synthetic.ObjectSpec{Count: 43}, Groups: groups, Duration: 30 * time.Millisecond}.WithDefaults()
+			w := load.Workload{Name: "w", Component: component, Objects: synthetic.ObjectSpec{Count: 43},
+				Groups: groups, Duration: 30 * time.Millisecond}.WithDefaults()
 			if err := w.Validate(); err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +133,9 @@ func TestReplay(t *testing.T) {
 				}
 			}
 			// These do not merge waiting events: each event reaches each handler.
-			if component == contract.ComponentInformer && (e.Name == "clientgo" || e.Name == "informerbench") && !strings.Contains(f.Checks[1].Detail, fmt.Sprintf("; at least %d told", len(trace.Events))) {
+			if component == contract.ComponentInformer &&
+				(e.Name == "clientgo" || e.Name == "informerbench") &&
+				!strings.Contains(f.Checks[1].Detail, fmt.Sprintf("; at least %d told", len(trace.Events))) {
 				t.Errorf("%s: %s", e.ID(), f.Checks[1].Detail)
 			}
 			states[f.StateDigest] = append(states[f.StateDigest], e.Name)
@@ -142,7 +153,8 @@ func TestReplay(t *testing.T) {
 				}
 				n, unseen := last.Values[metrics.Number(metrics.Stale)], last.Values[metrics.Unseen]
 				if last.Name() != consumer || int(n) != consumers*len(trace.Events) || unseen != 0 {
-					t.Errorf("%s: %s followed %g events of %d, %g of them unseen", e.ID(), last.Name(), n, consumers*len(trace.Events), unseen)
+					t.Errorf("%s: %s followed %g events of %d, %g of them unseen", e.ID(), last.Name(), n,
+						consumers*len(trace.Events), unseen)
 				}
 				// No implementation of the catalog merges two states of an object.
 				if merged, ok := last.Values[metrics.Merged]; !ok || merged != 0 {
@@ -160,7 +172,9 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s: the states of %d differ: %v", component, len(entries), states)
 		}
 	}
-	if _, err := newTraceTarget(t.Context(), catalog.Entry{Component: contract.ComponentQueue, Name: "q"}, trace, load.Workload{}); err == nil || !strings.Contains(err.Error(), "store") {
+	if _, err := newTraceTarget(t.Context(),
+		catalog.Entry{Component: contract.ComponentQueue, Name: "q"}, trace,
+		load.Workload{}); err == nil || !strings.Contains(err.Error(), "store") {
 		t.Errorf("through a queue: %v", err)
 	}
 }
@@ -210,17 +224,21 @@ func TestReplaySeveralTimesOver(t *testing.T) {
 		}
 		entry := entries[slices.IndexFunc(entries, func(e catalog.Entry) bool { return e.Reference })]
 		groups := map[contract.Component][]load.Group{
-			contract.ComponentStore:    {{Name: "lister", Op: load.OpList, Goroutines: 1}},
-			contract.ComponentFIFO:     {{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1}},
-			contract.ComponentInformer: {{Name: "replay", Op: load.OpUpdate, Goroutines: 1}, {Name: "handlers", Op: load.OpHandle, Goroutines: 1}},
+			contract.ComponentStore: {{Name: "lister", Op: load.OpList, Goroutines: 1}},
+			contract.ComponentFIFO: {{Name: "replay", Op: load.OpAdd, Goroutines: 1},
+				{Name: "consumer", Op: load.OpPop, Goroutines: 1}},
+			contract.ComponentInformer: {{Name: "replay", Op: load.OpUpdate, Goroutines: 1},
+				{Name: "handlers", Op: load.OpHandle, Goroutines: 1}},
 		}
-		w := load.Workload{Name: "w", Component: component, Objects: synthetic.ObjectSpec{Count: 43}, Groups: groups[component], Duration: 30 * time.Millisecond}.WithDefaults()
+		w := load.Workload{Name: "w", Component: component, Objects: synthetic.ObjectSpec{Count: 43},
+			Groups: groups[component], Duration: 30 * time.Millisecond}.WithDefaults()
 		f := record.Fork{Process: map[string]float64{}}
 		if err := Run(t.Context(), entry, w, path, 3, &f, nil); err != nil {
 			t.Fatalf("%s: %v", entry.ID(), err)
 		}
 		for _, c := range f.Checks {
-			if want := fmt.Sprintf("%d objects after %d events", all, 3*len(one.Events)); !c.Passed || !strings.Contains(c.Detail, want) {
+			if want := fmt.Sprintf("%d objects after %d events", all, 3*len(one.Events)); !c.Passed ||
+				!strings.Contains(c.Detail, want) {
 				t.Errorf("%s: %+v, want %s", entry.ID(), c, want)
 			}
 		}
@@ -242,8 +260,11 @@ func TestReplayTellsMergedFromLost(t *testing.T) {
 		merging := e
 		merging.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return through(e.NewFIFO(c)) }
 		// The consumer is so slow that most events find one of their object waiting.
-		groups := []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1, Work: time.Millisecond}}
-		w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: synthetic.ObjectSpec{Count: 43}, Groups: groups, Duration: time.Millisecond}.WithDefaults()
+		groups := []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1},
+			{Name: "consumer", Op: load.OpPop, Goroutines: 1, Work: time.Millisecond}}
+		w := load.Workload{Name: "w", Component: contract.ComponentFIFO,
+			Objects: synthetic.ObjectSpec{Count: 43}, Groups: groups,
+			Duration: time.Millisecond}.WithDefaults()
 		f := record.Fork{Process: map[string]float64{}}
 		if err := Run(t.Context(), merging, w, path, 1, &f, nil); err != nil {
 			t.Fatal(err)
@@ -252,14 +273,18 @@ func TestReplayTellsMergedFromLost(t *testing.T) {
 	}
 	all := float64(len(trace.Events))
 	s, whole := replayed(func(f contract.FIFO) contract.FIFO { return newest{f} })
-	if n, unseen, merged := s.Values[metrics.Number(metrics.Stale)], s.Values[metrics.Unseen], s.Values[metrics.Merged]; !whole || n != all || unseen != 0 || merged < all/2 || merged >= all {
-		t.Errorf("one that merges: %g events of %g followed, %g unseen, %g merged; whole: %t", n, all, unseen, merged, whole)
+	if n, unseen, merged := s.Values[metrics.Number(metrics.Stale)], s.Values[metrics.Unseen],
+		s.Values[metrics.Merged]; !whole || n != all || unseen != 0 || merged < all/2 || merged >= all {
+		t.Errorf("one that merges: %g events of %g followed, %g unseen, %g merged; whole: %t", n, all,
+			unseen, merged, whole)
 	}
 	i := slices.IndexFunc(trace.Events, func(e load.TraceEvent) bool {
-		return e.Type == watch.Modified && trace.FinalState()[e.Resource][e.Key] == e.Object // nothing comes after it
+		// nothing comes after it
+		return e.Type == watch.Modified && trace.FinalState()[e.Resource][e.Key] == e.Object
 	})
 	s, whole = replayed(func(f contract.FIFO) contract.FIFO { return stuck{f, trace.Events[i].Key} })
-	if n, unseen := s.Values[metrics.Number(metrics.Stale)], s.Values[metrics.Unseen]; whole || n != all || unseen == 0 {
+	if n, unseen := s.Values[metrics.Number(metrics.Stale)], s.Values[metrics.Unseen]; whole ||
+		n != all || unseen == 0 {
 		t.Errorf("one that loses: %g events of %g followed, %g unseen; whole: %t", n, all, unseen, whole)
 	}
 }
@@ -279,7 +304,9 @@ func TestReplayBeginsCollected(t *testing.T) {
 	var before, then runtime.MemStats
 	runtime.ReadMemStats(&before)
 	trace := &load.Trace{Events: make([]load.TraceEvent, 1)}
-	if _, err := feed(t.Context(), first{look: func() { runtime.ReadMemStats(&then) }}, trace, load.Workload{}, nil, map[string]float64{}); err != nil {
+	if _, err := feed(t.Context(), first{look: func() {
+		runtime.ReadMemStats(&then)
+	}}, trace, load.Workload{}, nil, map[string]float64{}); err != nil {
 		t.Fatal(err)
 	}
 	if then.NumForcedGC == before.NumForcedGC {
@@ -296,7 +323,8 @@ func TestReplayFindsALoss(t *testing.T) {
 	}
 	honest := e.NewFIFO
 	e.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return &lossy{FIFO: honest(c)} }
-	w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: synthetic.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
+	w := load.Workload{Name: "w", Component: contract.ComponentFIFO,
+		Objects: synthetic.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
 	f := record.Fork{Process: map[string]float64{}}
 	if err := Run(t.Context(), e, w, path, 1, &f, nil); err != nil {
 		t.Fatal(err)
@@ -330,15 +358,20 @@ func TestReplayFindsALossInAnInformer(t *testing.T) {
 		newInformer contract.NewInformer
 		passes      []bool // state, handlers
 	}{
-		{"deletions in its FIFO", informer.Func(informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
-			return &lossy{FIFO: deltafifo.NewInOrder(c, deltafifo.Options{})}
-		}}), []bool{false, false}},
-		{"updates on the way to handlers", func(lw cache.ListerWatcher, example kruntime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
-			return &silent{SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
-		}, []bool{true, false}},
+		{"deletions in its FIFO", informer.Func(
+			informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
+				return &lossy{FIFO: deltafifo.NewInOrder(c, deltafifo.Options{})}
+			}}), []bool{false, false}},
+		{"updates on the way to handlers",
+			func(lw cache.ListerWatcher, example kruntime.Object, resync time.Duration,
+				indexers contract.Indexers) cache.SharedIndexInformer {
+				return &silent{SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
+			}, []bool{true, false}},
 	} {
-		e := catalog.Entry{Component: contract.ComponentInformer, Name: c.loses, NewInformer: c.newInformer}
-		w := load.Workload{Name: "w", Component: contract.ComponentInformer, Objects: synthetic.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
+		e := catalog.Entry{Component: contract.ComponentInformer, Name: c.loses,
+			NewInformer: c.newInformer}
+		w := load.Workload{Name: "w", Component: contract.ComponentInformer,
+			Objects: synthetic.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
 		f := record.Fork{Process: map[string]float64{}}
 		if err := Run(t.Context(), e, w, path, 1, &f, nil); err != nil {
 			t.Fatal(err)
@@ -352,7 +385,8 @@ func TestReplayFindsALossInAnInformer(t *testing.T) {
 // silent does not report the tenth update to its handlers.
 type silent struct{ cache.SharedIndexInformer }
 
-func (s *silent) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+func (s *silent) AddEventHandler(h cache.ResourceEventHandler) (
+	cache.ResourceEventHandlerRegistration, error) {
 	n := 0
 	return s.SharedIndexInformer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: h.OnAdd, DeleteFunc: h.OnDelete,
@@ -385,10 +419,22 @@ func TestFollower(t *testing.T) {
 			f.OnAdd(at("4"), false)
 			f.OnDelete(cache.DeletedFinalStateUnknown{Key: "a", Obj: at("4")})
 		}, ""},
-		{"added twice", func(f *follower) { f.OnAdd(at("1"), true); f.OnAdd(at("1"), true) }, "a is added"},
-		{"one between is missing", func(f *follower) { f.OnAdd(at("1"), true); f.OnUpdate(at("2"), at("3")) }, "a is changed from version 2, and the last one told was 1"},
-		{"the addition is missing", func(f *follower) { f.OnUpdate(at("1"), at("2")) }, "a is changed, and was not there"},
-		{"deleted twice", func(f *follower) { f.OnAdd(at("1"), true); f.OnDelete(at("2")); f.OnDelete(at("2")) }, "a is deleted"},
+		{"added twice", func(f *follower) {
+			f.OnAdd(at("1"), true)
+			f.OnAdd(at("1"), true)
+		}, "a is added"},
+		{"one between is missing", func(f *follower) {
+			f.OnAdd(at("1"), true)
+			f.OnUpdate(at("2"), at("3"))
+		}, "a is changed from version 2, and the last one told was 1"},
+		{"the addition is missing", func(f *follower) {
+			f.OnUpdate(at("1"), at("2"))
+		}, "a is changed, and was not there"},
+		{"deleted twice", func(f *follower) {
+			f.OnAdd(at("1"), true)
+			f.OnDelete(at("2"))
+			f.OnDelete(at("2"))
+		}, "a is deleted"},
 	} {
 		f := newFollower(load.Group{Name: "g"}, staleness.NewTimeline(&load.Trace{}), 0)
 		c.tell(f)

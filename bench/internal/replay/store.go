@@ -20,7 +20,8 @@ type storeTarget struct {
 	readers spread
 }
 
-func newStoreTarget(newStore func(contract.Indexers) contract.Store, trace *load.Trace, w load.Workload) *storeTarget {
+func newStoreTarget(newStore func(contract.Indexers) contract.Store, trace *load.Trace,
+	w load.Workload) *storeTarget {
 	t := &storeTarget{readers: spread{workload: w}}
 	initial := trace.StateAfter(0)
 	for i := range trace.Resources {
@@ -58,7 +59,8 @@ func (t *storeTarget) state() ([]map[string]any, error) {
 			}
 		}
 		if n := len(s.Store.List()); len(state[i]) != len(keys) || n != len(keys) {
-			return nil, fmt.Errorf("ListKeys has %d keys, List %d objects, and Get finds %d", len(keys), n, len(state[i]))
+			return nil, fmt.Errorf("ListKeys has %d keys, List %d objects, and Get finds %d", len(keys), n,
+				len(state[i]))
 		}
 	}
 	return state, nil

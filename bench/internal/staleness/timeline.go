@@ -34,7 +34,8 @@ type state struct {
 // NewTimeline makes the timeline of a trace, before its first event is offered.
 func NewTimeline(trace *load.Trace) *Timeline {
 	n := len(trace.Events)
-	t := &Timeline{number: make(map[state]int, n), before: make([]int, n), Same: make([]bool, n), resource: make([]int, n), due: make([]atomic.Int64, n)}
+	t := &Timeline{number: make(map[state]int, n), before: make([]int, n), Same: make([]bool, n),
+		resource: make([]int, n), due: make([]atomic.Int64, n)}
 	t.At(time.Now())
 	type object struct {
 		resource int
@@ -77,7 +78,8 @@ type Observer struct {
 
 // Observer makes an observer of a group, before the first event is offered.
 func (t *Timeline) Observer(group string, resource int) *Observer {
-	o := &Observer{Timeline: t, resource: resource, by: t.Consumer(group), seen: make([]bool, len(t.before))}
+	o := &Observer{Timeline: t, resource: resource, by: t.Consumer(group),
+		seen: make([]bool, len(t.before))}
 	o.by.Merges = true
 	t.observers = append(t.observers, o)
 	return o

@@ -91,7 +91,8 @@ func TestALateWriteCountsOnce(t *testing.T) {
 		v.Shows("11")
 		s := record.Series{Values: map[string]float64{}, Histograms: map[string]string{}}
 		seen.Summarise(&s)
-		for metric, want := range map[string]float64{metrics.Number(metrics.Stale): 1, metrics.Unseen: 1} {
+		for metric, want := range map[string]float64{metrics.Number(metrics.Stale): 1,
+			metrics.Unseen: 1} {
 			if got := s.Values[metric]; got != want {
 				t.Errorf("%s is %g, want %g", metric, got, want)
 			}

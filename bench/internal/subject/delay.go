@@ -38,9 +38,11 @@ type delaySubject struct {
 	stopped atomic.Bool
 }
 
-func newDelaySubject(newHeap func() contract.DelayHeap[string], objects *synthetic.Objects, w load.Workload) *delaySubject {
+func newDelaySubject(newHeap func() contract.DelayHeap[string], objects *synthetic.Objects,
+	w load.Workload) *delaySubject {
 	keys := objects.Keys()
-	return &delaySubject{heap: newHeap(), now: time.Now(), waiting: w.Waiting, idle: keys[w.Waiting:], keys: keys, offsets: offsets(w.Ahead)}
+	return &delaySubject{heap: newHeap(), now: time.Now(), waiting: w.Waiting, idle: keys[w.Waiting:],
+		keys: keys, offsets: offsets(w.Ahead)}
 }
 
 // Fill adds the first waiting items to the heap.
@@ -82,14 +84,17 @@ const (
 	leastChunk    = 64
 )
 
-func (s *delaySubject) chunk() int { return min(delayChunk, max(leastChunk, s.waiting/smallestShare)) }
+func (s *delaySubject) chunk() int {
+	return min(delayChunk, max(leastChunk, s.waiting/smallestShare))
+}
 
 func (s *delaySubject) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
 	if g.Name != "" {
 		return s.contender(op, g, who)
 	}
 	if who > 0 {
-		return engine.Actor{}, fmt.Errorf("delay: %s on several goroutines: %w: a delay heap has one owner", op, engine.ErrUnsupported)
+		return engine.Actor{}, fmt.Errorf(
+			"delay: %s on several goroutines: %w: a delay heap has one owner", op, engine.ErrUnsupported)
 	}
 	heap, at := s.heap, 0
 	later := func() time.Time {
@@ -100,7 +105,9 @@ func (s *delaySubject) Actor(op load.Op, g load.Group, who int) (engine.Actor, e
 	case load.OpAdd:
 		return s.adder(s.waiting, nil, func(int) time.Time { return later() }), nil
 	case load.OpAddFirst:
-		return s.adder(s.waiting, nil, func(i int) time.Time { return s.now.Add(-time.Duration(i) * time.Microsecond) }), nil
+		return s.adder(s.waiting, nil, func(i int) time.Time {
+			return s.now.Add(-time.Duration(i) * time.Microsecond)
+		}), nil
 	case load.OpAddEarlier:
 		behind := s.offsets[0]
 		for _, o := range s.offsets {

@@ -28,7 +28,8 @@ type fifoSubject struct {
 	waiting int     // left by an actor that only adds
 }
 
-func newFIFOSubject(newFIFO func(contract.FIFOConfig) contract.FIFO, objects *synthetic.Objects) *fifoSubject {
+func newFIFOSubject(newFIFO func(contract.FIFOConfig) contract.FIFO,
+	objects *synthetic.Objects) *fifoSubject {
 	return &fifoSubject{
 		fifo:    newFIFO(contract.FIFOConfig{KnownObjects: knownObjects(objects.Map())}),
 		objects: objects,
@@ -42,7 +43,8 @@ func (s *fifoSubject) Fill()     {} // it begins empty
 
 func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
 	if g.Goroutines > 1 && (op != load.OpAdd || g.Name == "") {
-		return engine.Actor{}, fmt.Errorf("fifo: %s on several goroutines: %w: a FIFO has one consumer", op, engine.ErrUnsupported)
+		return engine.Actor{}, fmt.Errorf("fifo: %s on several goroutines: %w: a FIFO has one consumer",
+			op, engine.ErrUnsupported)
 	}
 	a, err := s.actor(op, g, who)
 	if g.Name == "" {

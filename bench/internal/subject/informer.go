@@ -47,7 +47,8 @@ type Informer struct {
 	// unverified compares a sync or a relist with the source, outside the timing.
 	unverified func()
 
-	repeated atomic.Bool  // deliver: a handler got more events than were sent, which would pass for speed
+	// deliver: a handler got more events than were sent, which would pass for speed
+	repeated atomic.Bool
 	writing  atomic.Int32 // loops that may block in a send
 	stopped  atomic.Bool
 	stopping chan struct{}
@@ -58,8 +59,10 @@ type Informer struct {
 }
 
 // NewInformer makes the subject of an informer; Fill starts it.
-func NewInformer(newInformer contract.NewInformer, objects *synthetic.Objects, w load.Workload) *Informer {
-	s := &Informer{newInformer: newInformer, Objects: objects, first: objects.All(), stopping: make(chan struct{})}
+func NewInformer(newInformer contract.NewInformer, objects *synthetic.Objects,
+	w load.Workload) *Informer {
+	s := &Informer{newInformer: newInformer, Objects: objects, first: objects.All(),
+		stopping: make(chan struct{})}
 	if len(s.first) > 0 {
 		s.Example = s.first[0]
 	}
@@ -221,10 +224,13 @@ func (s *Informer) settle(f *record.Fork) {
 	s.verify()
 	found := s.checks
 	if s.repeated.Load() {
-		found = append(found, record.CheckResult{Name: "handlers are told of each event once", Detail: "a handler was told of more events than were sent"})
+		found = append(found, record.CheckResult{Name: "handlers are told of each event once",
+			Detail: "a handler was told of more events than were sent"})
 	}
 	for _, c := range found {
-		switch i := slices.IndexFunc(f.Checks, func(o record.CheckResult) bool { return o.Name == c.Name }); {
+		switch i := slices.IndexFunc(f.Checks, func(o record.CheckResult) bool {
+			return o.Name == c.Name
+		}); {
 		case i < 0:
 			f.Checks = append(f.Checks, c)
 		case f.Checks[i].Passed:
@@ -246,7 +252,9 @@ func (s *Informer) Actor(op load.Op, g load.Group, who int) (engine.Actor, error
 		return s.deliverer(g, who)
 	}
 	if g.Goroutines > 1 {
-		return engine.Actor{}, fmt.Errorf("informer: %s on several goroutines: %w: one informer is measured at a time", op, engine.ErrUnsupported)
+		return engine.Actor{}, fmt.Errorf(
+			"informer: %s on several goroutines: %w: one informer is measured at a time", op,
+			engine.ErrUnsupported)
 	}
 	switch op {
 	case load.OpSync, load.OpSyncStream:
@@ -277,7 +285,9 @@ func (s *Informer) reader(op load.Op, g load.Group, who int) (engine.Actor, erro
 	w := engine.NewWalk(len(all), 0, who)
 	values := engine.Along(w, func(i int) string { return all[i] })
 	if op == load.OpByIndex {
-		return s.reading(func(indexer cache.Indexer) { _, _ = indexer.ByIndex(index, values[w.Slot()]) }), nil
+		return s.reading(func(indexer cache.Indexer) {
+			_, _ = indexer.ByIndex(index, values[w.Slot()])
+		}), nil
 	}
 	everything, one := labels.Everything(), func(any) {}
 	return s.reading(func(indexer cache.Indexer) {
@@ -450,7 +460,9 @@ func (s *Informer) deliverer(g load.Group, who int) (engine.Actor, error) {
 		return engine.Actor{}, err
 	}
 	w := engine.NewWalk(s.Objects.Len(), g.Keys, 0)
-	versions := [2][]kruntime.Object{engine.Along(w, func(i int) kruntime.Object { return s.later()[i] }), engine.Along(w, s.Objects.At)}
+	versions := [2][]kruntime.Object{engine.Along(w, func(i int) kruntime.Object {
+		return s.later()[i]
+	}), engine.Along(w, s.Objects.At)}
 	var failed error
 	// Other actors may have removed handlers, or had events sent to this one.
 	begin := func() {

@@ -15,14 +15,15 @@ import (
 // another goroutine may read and await the counts.
 type notified struct {
 	adds, updates tally
-	window        chan struct{} // of the writer, which it limits to window events ahead; nil where no writer is limited
-	work          time.Duration
-	ledger        *staleness.Ledger // nil where no event is stamped
-	seen          *staleness.Sightings
-	probe         *probe                 // these go with ledger
-	number        map[runtime.Object]int // of each event
-	taken         int64                  // updates that its actor has reported
-	expected      int64                  // updates that its actor has had sent
+	// of the writer, which it limits to window events ahead; nil where no writer is limited
+	window   chan struct{}
+	work     time.Duration
+	ledger   *staleness.Ledger // nil where no event is stamped
+	seen     *staleness.Sightings
+	probe    *probe                 // these go with ledger
+	number   map[runtime.Object]int // of each event
+	taken    int64                  // updates that its actor has reported
+	expected int64                  // updates that its actor has had sent
 }
 
 var _ cache.ResourceEventHandler = (*notified)(nil)

@@ -40,7 +40,8 @@ type partial struct {
 	handlers int
 }
 
-func (p *partial) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+func (p *partial) AddEventHandler(h cache.ResourceEventHandler) (
+	cache.ResourceEventHandlerRegistration, error) {
 	if p.handlers++; p.handlers > 1 {
 		h = cache.ResourceEventHandlerDetailedFuncs{AddFunc: h.OnAdd}
 	}
@@ -50,10 +51,15 @@ func (p *partial) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceE
 // Each handler's staleness counts, not only that of the first one called.
 func TestInformerStalenessOfEachHandler(t *testing.T) {
 	t.Parallel()
-	f := measuredInformer(t, informerEntry("tells one handler of two", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
-		return &partial{SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
-	}), aContest())
-	writer, handlers := seriesOf(t, f, "writer:update").Values, seriesOf(t, f, "handlers:handle").Values
+	f := measuredInformer(
+		t, informerEntry("tells one handler of two",
+			func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+				indexers contract.Indexers) cache.SharedIndexInformer {
+				return &partial{
+					SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
+			}), aContest())
+	writer, handlers := seriesOf(t, f, "writer:update").Values,
+		seriesOf(t, f, "handlers:handle").Values
 	events := writer[metrics.Number(metrics.Stale)]
 	if n := handlers[metrics.Number(metrics.Stale)]; n < 2*events-2 || n > 2*events {
 		t.Errorf("two handlers have %g sightings of %g events", n, events)
@@ -80,17 +86,21 @@ func TestInformerStalenessOfWhatWasNotSent(t *testing.T) {
 			load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 1},
 		)
 		w.Duration = time.Second
-		f := measuredInformer(t, informerEntry("slow intake", informer.Func(informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
-			return slowIntake{deltafifo.NewInOrder(c, deltafifo.Options{Atomic: true})}
-		}})), w)
+		f := measuredInformer(
+			t, informerEntry("slow intake",
+				informer.Func(informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
+					return slowIntake{deltafifo.NewInOrder(c, deltafifo.Options{Atomic: true})}
+				}})), w)
 		for _, name := range []string{"writer:update", "handlers:handle"} {
 			v := seriesOf(t, f, name).Values
-			if n, unseen := v[metrics.Number(metrics.Stale)], v[metrics.Unseen]; n != 100 || unseen < 80 || unseen > 95 {
+			if n, unseen := v[metrics.Number(metrics.Stale)], v[metrics.Unseen]; n != 100 || unseen < 80 ||
+				unseen > 95 {
 				t.Errorf("%s: %g events followed and %g of them unseen, want 100 and about 90", name, n, unseen)
 			}
 			// The k-th event arrives after k times 100 ms and was due k times 10 ms after
 			// the start. Events that were not sent waited for up to a second.
-			if p50 := time.Duration(v[metrics.Percentile(metrics.Stale, 50)]); p50 < 400*time.Millisecond || p50 > 600*time.Millisecond {
+			if p50 := time.Duration(v[metrics.Percentile(metrics.Stale, 50)]); p50 < 400*time.Millisecond ||
+				p50 > 600*time.Millisecond {
 				t.Errorf("%s: half of the events are seen after %s", name, p50)
 			}
 		}
@@ -110,14 +120,16 @@ func (f forgetful) Update(obj any) error {
 // A check finds an informer that loses writes: its rate is worth nothing.
 func TestInformerThatLosesIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := informerEntry("forgets", informer.Func(informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
-			return forgetful{deltafifo.NewInOrder(c, deltafifo.Options{Atomic: true})}
-		}}))
+		e := informerEntry("forgets",
+			informer.Func(informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
+				return forgetful{deltafifo.NewInOrder(c, deltafifo.Options{Atomic: true})}
+			}}))
 		f := record.Fork{Process: map[string]float64{}}
 		if err := Perform(t.Context(), Side{Entry: e}, nil, aContest(), &f, nil); err != nil {
 			t.Fatal(err)
 		}
-		if len(f.Checks) != 1 || f.Checks[0].Passed || !strings.Contains(f.Checks[0].Detail, "is not what the source has") {
+		if len(f.Checks) != 1 || f.Checks[0].Passed ||
+			!strings.Contains(f.Checks[0].Detail, "is not what the source has") {
 			t.Errorf("checks: %+v", f.Checks)
 		}
 	})
@@ -126,13 +138,17 @@ func TestInformerThatLosesIsFound(t *testing.T) {
 // A check finds a quick sync of the wrong objects.
 func TestInformerSyncOfOthersIsFound(t *testing.T) {
 	t.Parallel()
-	e := informerEntry("copies", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
-		i := cache.NewSharedIndexInformer(lw, example, resync, indexers)
-		if err := i.SetTransform(func(obj any) (any, error) { return obj.(runtime.Object).DeepCopyObject(), nil }); err != nil {
-			t.Error(err)
-		}
-		return i
-	})
+	e := informerEntry(
+		"copies", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+			indexers contract.Indexers) cache.SharedIndexInformer {
+			i := cache.NewSharedIndexInformer(lw, example, resync, indexers)
+			if err := i.SetTransform(func(obj any) (any, error) {
+				return obj.(runtime.Object).DeepCopyObject(), nil
+			}); err != nil {
+				t.Error(err)
+			}
+			return i
+		})
 	w := informerWorkload()
 	w.Ops, w.Parallel, w.Duration = []load.Op{load.OpSync}, []int{1}, 5*time.Millisecond
 	f := record.Fork{Process: map[string]float64{}}
@@ -147,7 +163,8 @@ func TestInformerSyncOfOthersIsFound(t *testing.T) {
 // talkative reports every update to its handlers twice.
 type talkative struct{ cache.SharedIndexInformer }
 
-func (s talkative) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+func (s talkative) AddEventHandler(h cache.ResourceEventHandler) (
+	cache.ResourceEventHandlerRegistration, error) {
 	return s.SharedIndexInformer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: h.OnAdd, DeleteFunc: h.OnDelete,
 		UpdateFunc: func(old, obj any) { h.OnUpdate(old, obj); h.OnUpdate(old, obj) },
@@ -157,9 +174,11 @@ func (s talkative) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 // An informer that reports everything twice would seem to deliver twice as fast.
 func TestInformerThatRepeatsIsFound(t *testing.T) {
 	t.Parallel()
-	e := informerEntry("repeats", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
-		return talkative{cache.NewSharedIndexInformer(lw, example, resync, indexers)}
-	})
+	e := informerEntry("repeats",
+		func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+			indexers contract.Indexers) cache.SharedIndexInformer {
+			return talkative{cache.NewSharedIndexInformer(lw, example, resync, indexers)}
+		})
 	w := informerWorkload()
 	w.Ops, w.Parallel, w.Duration = []load.Op{load.OpDeliver}, []int{1}, 5*time.Millisecond
 	f := record.Fork{Process: map[string]float64{}}

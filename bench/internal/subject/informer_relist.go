@@ -22,7 +22,8 @@ func (s *Informer) relister() engine.Actor {
 	var l *Live
 	var ready bool // the list waits for its answer
 	check := len(s.checks)
-	s.checks = append(s.checks, record.CheckResult{Name: "the cache equals the source after each relist", Passed: true, Detail: "no relist"})
+	s.checks = append(s.checks, record.CheckResult{
+		Name: "the cache equals the source after each relist", Passed: true, Detail: "no relist"})
 	relists := 0
 	second := s.later()
 	verify := func() {
@@ -76,7 +77,8 @@ func (s *Informer) relister() engine.Actor {
 // source.
 func (s *Informer) differs(l *Live, want []kruntime.Object) string {
 	for i, obj := range want {
-		if got, ok, err := l.Informer.GetStore().GetByKey(s.Objects.Key(i)); err != nil || !ok || got != any(obj) {
+		if got, ok, err := l.Informer.GetStore().GetByKey(s.Objects.Key(i)); err != nil || !ok ||
+			got != any(obj) {
 			return s.Objects.Key(i) + " is not what the source has"
 		}
 	}

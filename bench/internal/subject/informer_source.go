@@ -46,7 +46,8 @@ var (
 
 // NewEventSource makes a source that lists the given objects.
 func NewEventSource(items []runtime.Object, version string, stream bool) *EventSource {
-	f := &EventSource{stream: stream, version: version, opened: make(chan struct{}, 1), done: make(chan struct{})}
+	f := &EventSource{stream: stream, version: version, opened: make(chan struct{}, 1),
+		done: make(chan struct{})}
 	f.mu.items = items
 	return f
 }
@@ -66,7 +67,8 @@ func (f *EventSource) Watch(o metav1.ListOptions) (watch.Interface, error) {
 }
 
 // ListWithContext returns the objects as a *metainternalversion.List, as a synthetic.Source does.
-func (f *EventSource) ListWithContext(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+func (f *EventSource) ListWithContext(ctx context.Context, _ metav1.ListOptions) (runtime.Object,
+	error) {
 	f.mu.Lock()
 	gate := f.mu.gate
 	if gate != nil && f.mu.waiting != nil {
@@ -86,12 +88,14 @@ func (f *EventSource) ListWithContext(ctx context.Context, _ metav1.ListOptions)
 	f.lists.Add(1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: f.version}, Items: slices.Clone(f.mu.items)}, nil
+	return &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: f.version},
+		Items: slices.Clone(f.mu.items)}, nil
 }
 
 // WatchWithContext opens the watch, which gets every event sent from then on. The initial
 // events come first, where a client asks for them.
-func (f *EventSource) WatchWithContext(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (f *EventSource) WatchWithContext(_ context.Context, o metav1.ListOptions) (watch.Interface,
+	error) {
 	w := &EventWatch{events: make(chan watch.Event, 1), done: make(chan struct{})}
 	if o.SendInitialEvents == nil || !*o.SendInitialEvents {
 		f.open(w)

@@ -20,7 +20,8 @@ func (s *Informer) syncer(stream bool) engine.Actor {
 	var last *Live
 	var next *EventSource
 	check := len(s.checks)
-	s.checks = append(s.checks, record.CheckResult{Name: "every initial sync is complete", Passed: true, Detail: "no sync"})
+	s.checks = append(s.checks, record.CheckResult{Name: "every initial sync is complete",
+		Passed: true, Detail: "no sync"})
 	meter := newHeapMeter()
 	want := int64(s.Objects.Len())
 	verify := func() {

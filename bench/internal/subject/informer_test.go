@@ -21,8 +21,9 @@ import (
 // informerWorkload is small enough for the race detector.
 func informerWorkload(groups ...load.Group) load.Workload {
 	return load.Workload{
-		Name: "w", Component: contract.ComponentInformer, Objects: synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 200, Namespaces: 2},
-		Groups: groups, Duration: 200 * time.Millisecond, Warmup: 20 * time.Millisecond,
+		Name: "w", Component: contract.ComponentInformer,
+		Objects: synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 200, Namespaces: 2},
+		Groups:  groups, Duration: 200 * time.Millisecond, Warmup: 20 * time.Millisecond,
 	}.WithDefaults()
 }
 
@@ -73,10 +74,12 @@ func TestInformerContended(t *testing.T) {
 			load.Group{Name: "writer", Op: load.OpUpdate, Goroutines: 1},
 			load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 2},
 			load.Group{Name: "listers", Op: load.OpListNamespace, Goroutines: 2, Think: time.Millisecond},
-			load.Group{Name: "finders", Op: load.OpByIndex, Goroutines: 1, Index: synthetic.IndexNode, Think: time.Millisecond},
+			load.Group{Name: "finders", Op: load.OpByIndex, Goroutines: 1, Index: synthetic.IndexNode,
+				Think: time.Millisecond},
 			load.Group{Name: "getters", Op: load.OpGet, Goroutines: 1, Think: time.Millisecond},
 		))
-		for _, name := range []string{"writer:update", "handlers:handle", "listers:list-namespace", "finders:by-index", "getters:get"} {
+		for _, name := range []string{"writer:update", "handlers:handle", "listers:list-namespace",
+			"finders:by-index", "getters:get"} {
 			if n := seriesOf(t, f, name).Values[metrics.Achieved]; n == 0 {
 				t.Errorf("%s did nothing", name)
 			}
@@ -125,7 +128,8 @@ func TestInformerStaleness(t *testing.T) {
 			}
 		}
 		if visible.Values[p50] > told.Values[p50] {
-			t.Errorf("the store shows an event after %s, the handler is told after %s", time.Duration(visible.Values[p50]), time.Duration(told.Values[p50]))
+			t.Errorf("the store shows an event after %s, the handler is told after %s",
+				time.Duration(visible.Values[p50]), time.Duration(told.Values[p50]))
 		}
 	})
 }
@@ -195,7 +199,8 @@ func TestInformerDeliverAlone(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		// The groups are measured on an informer of their own.
 		w := informerWorkload(load.Group{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 1000})
-		w.Ops, w.Parallel, w.Duration = []load.Op{load.OpDeliver, load.OpSync}, []int{1, 3}, 10*time.Millisecond
+		w.Ops, w.Parallel, w.Duration = []load.Op{load.OpDeliver, load.OpSync}, []int{1, 3},
+			10*time.Millisecond
 		f := measuredInformer(t, e, w)
 		for _, name := range []string{"deliver", "x3:deliver"} {
 			s := seriesOf(t, f, name)
@@ -215,12 +220,15 @@ func TestInformerDeliverAlone(t *testing.T) {
 func TestInformerSync(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload()
-		w.Objects.Count = 5_000 // the memory of a few objects does not show: the runtime counts by the span
-		w.Ops, w.Parallel, w.Duration = []load.Op{load.OpSync, load.OpSyncStream, load.OpDeliver}, []int{1}, 5*time.Millisecond
+		// the memory of a few objects does not show: the runtime counts by the span
+		w.Objects.Count = 5_000
+		w.Ops, w.Parallel, w.Duration = []load.Op{load.OpSync, load.OpSyncStream, load.OpDeliver},
+			[]int{1}, 5*time.Millisecond
 		f := measuredInformer(t, e, w)
 		for _, name := range []string{"sync", "sync-stream"} {
 			v := seriesOf(t, f, name).Values
-			if v[metrics.PeakHeap] == 0 || v[metrics.Synced] == 0 || v[metrics.Synced] > 1e10 || v[metrics.BytesPerOp] == 0 {
+			if v[metrics.PeakHeap] == 0 || v[metrics.Synced] == 0 || v[metrics.Synced] > 1e10 ||
+				v[metrics.BytesPerOp] == 0 {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}

@@ -37,10 +37,13 @@ func TestSlowedTakesItsShare(t *testing.T) {
 // clock readings and not the slowdown.
 func TestPlantedCellIsSlower(t *testing.T) {
 	reference := referenceOf(t, contract.ComponentStore)
-	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 300}, Ops: []load.Op{load.OpList}, Duration: 24 * time.Millisecond}
+	w := load.Workload{Name: "w", Component: contract.ComponentStore,
+		Objects: synthetic.ObjectSpec{Count: 300}, Ops: []load.Op{load.OpList},
+		Duration: 24 * time.Millisecond}
 	f := record.Fork{Process: map[string]float64{}}
 	share, none := 20.0, 0.0 // so much that no noise can hide it
-	if err := Perform(t.Context(), Side{reference, &share}, &Side{reference, &none}, w.WithDefaults(), &f, nil); err != nil {
+	if err := Perform(t.Context(), Side{reference, &share}, &Side{reference, &none}, w.WithDefaults(),
+		&f, nil); err != nil {
 		t.Fatal(err)
 	}
 	if d := f.Series[0].Duet.Ratios[metrics.NsPerOp]; d.Log < 1 {

@@ -33,11 +33,13 @@ type queueSubject struct {
 	stop    sync.Once
 }
 
-func newQueueSubject(entry catalog.Entry, objects *synthetic.Objects, w load.Workload) *queueSubject {
+func newQueueSubject(entry catalog.Entry, objects *synthetic.Objects,
+	w load.Workload) *queueSubject {
 	s := &queueSubject{keys: objects.Keys(), waiting: w.Waiting}
 	switch limited := slices.Contains(w.Ops, load.OpAddRateLimited); {
 	case limited && entry.NewConfiguredQueue != nil:
-		s.queue = entry.NewConfiguredQueue(contract.QueueConfig{Clock: clock.RealClock{}, Limiter: s.sooner()})
+		s.queue = entry.NewConfiguredQueue(
+			contract.QueueConfig{Clock: clock.RealClock{}, Limiter: s.sooner()})
 	case limited && entry.NewLimitedQueue != nil:
 		s.queue = entry.NewLimitedQueue(s.sooner())
 	default:
@@ -114,7 +116,8 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (engine.Actor, e
 	if g.Name != "" {
 		s.Blind = s.Blind || op == load.OpAddGetDone
 		s.Timed = s.Timed || op == load.OpAddAfter
-		s.Otherwise = s.Otherwise || s.waiting > 0 && s.ahead == nil || g.Requeue || op == load.OpAdd || op == load.OpAddRateLimited
+		s.Otherwise = s.Otherwise || s.waiting > 0 && s.ahead == nil || g.Requeue || op == load.OpAdd ||
+			op == load.OpAddRateLimited
 	}
 	keys := engine.Along(w, s.key)
 	switch op {
@@ -198,7 +201,8 @@ func (s *queueSubject) taker(g load.Group) engine.Actor {
 	}}
 }
 
-// later lets every key wait, before delayed adds are measured alone: as the workload says, or so long
+// later lets every key wait, before delayed adds are measured alone: as the workload says, or so
+// long
 // that none comes due. Then each add finds its item waiting and moves it to a sooner time, in each
 // actor and from the first add on.
 func (s *queueSubject) later() {
@@ -220,7 +224,8 @@ func (s *queueSubject) later() {
 }
 
 // sooner is a limiter whose answers are the delays of later, each time sooner. It costs about what
-// client-go's limiter per item does: a lock, and two accesses of a map. With that one's delays, from
+// client-go's limiter per item does: a lock, and two accesses of a map. With that one's delays,
+// from
 // 5 ms on, items would come due in the turns of the other implementation.
 func (s *queueSubject) sooner() contract.RateLimiter[string] {
 	l := &soonerLimiter{of: s, index: map[string]int{}}
@@ -268,7 +273,8 @@ func (s *queueSubject) limitedAdder(w *engine.Walk, keys []string) (engine.Actor
 	}}, nil
 }
 
-// falling are the delays of add-after in a group, on a walk: those of ahead, shorter from lap to lap.
+// falling are the delays of add-after in a group, on a walk: those of ahead, shorter from lap to
+// lap.
 type falling struct {
 	walk   *engine.Walk
 	ahead  []time.Duration
@@ -306,7 +312,8 @@ func (s *queueSubject) laterAdder(w *engine.Walk, keys []string) engine.Actor {
 }
 
 // stampingLaterAdder also stamps each item with the time from which it is ready.
-func (s *queueSubject) stampingLaterAdder(w *engine.Walk, keys []string, ahead []time.Duration) engine.Actor {
+func (s *queueSubject) stampingLaterAdder(w *engine.Walk, keys []string,
+	ahead []time.Duration) engine.Actor {
 	queue, delays := s.queue, newFalling(w, ahead)
 	stamps, _ := s.Producer(w.Order, s.key)
 	return engine.Actor{Loop: func(n int) int {

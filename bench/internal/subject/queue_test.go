@@ -25,7 +25,8 @@ func TestLatenessOfWhatWaited(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			w := load.Workload{
-				Name: "w", Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Count: 4000}, Waiting: 4000, Ahead: 4 * time.Second,
+				Name: "w", Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Count: 4000},
+				Waiting: 4000, Ahead: 4 * time.Second,
 				Groups:   []load.Group{{Name: "workers", Op: load.OpGetDone, Goroutines: 2}},
 				Duration: time.Second, Warmup: 2500 * time.Millisecond,
 			}.WithDefaults()
@@ -81,7 +82,8 @@ func TestDelayedAddsMoveTheirItems(t *testing.T) {
 		waiting := c.waiting
 		q := &recording{delays: map[string][]time.Duration{}}
 		w := load.Workload{
-			Name: "w", Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 64},
+			Name: "w", Component: contract.ComponentQueue,
+			Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 64},
 			Waiting: waiting, Ops: []load.Op{load.OpAddAfter, load.OpAddRateLimited},
 		}
 		if waiting > 0 {
@@ -94,9 +96,10 @@ func TestDelayedAddsMoveTheirItems(t *testing.T) {
 		}
 		entry := catalog.Entry{NewConfiguredQueue: configured}
 		if c.limited {
-			entry = catalog.Entry{NewLimitedQueue: func(l contract.RateLimiter[string]) contract.DelayingQueue[string] {
-				return configured(contract.QueueConfig{Clock: clock.RealClock{}, Limiter: l})
-			}}
+			entry = catalog.Entry{
+				NewLimitedQueue: func(l contract.RateLimiter[string]) contract.DelayingQueue[string] {
+					return configured(contract.QueueConfig{Clock: clock.RealClock{}, Limiter: l})
+				}}
 		}
 		s := newQueueSubject(entry, synthetic.Generate(w.Objects, 1), w)
 		s.Fill()

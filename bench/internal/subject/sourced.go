@@ -40,30 +40,37 @@ type sourced struct {
 
 // reflectorBackoff retries soon, because a workload lasts only seconds; client-go's own
 // back-off begins at 800 ms.
-var reflectorBackoff = wait.Backoff{Duration: 5 * time.Millisecond, Cap: 100 * time.Millisecond, Steps: 10, Factor: 2, Jitter: 1}
+var reflectorBackoff = wait.Backoff{Duration: 5 * time.Millisecond, Cap: 100 * time.Millisecond,
+	Steps: 10, Factor: 2, Jitter: 1}
 
 func newSourced(s engine.Subject, objects *synthetic.Objects, w load.Workload) (*sourced, error) {
-	out := &sourced{Subject: s, objects: objects, source: synthetic.NewSource(objects.All(), synthetic.SourceOptions{Faults: w.Faults})}
+	out := &sourced{Subject: s, objects: objects,
+		source: synthetic.NewSource(objects.All(), synthetic.SourceOptions{Faults: w.Faults})}
 	var target cache.ReflectorStore
 	switch s := s.(type) {
 	case *Store:
 		out.store = s.Store
 		out.visible = &staleness.Visibility{}
 		out.visible.At(time.Now())
-		target = staleness.WatchedStore{ReflectorStore: indexer.New(nil, s.Store, indexer.Options{}), Visibility: out.visible}
+		target = staleness.WatchedStore{ReflectorStore: indexer.New(nil, s.Store, indexer.Options{}),
+			Visibility: out.visible}
 	case *fifoSubject:
 		target = s.fifo
 	default:
-		return nil, fmt.Errorf("faults strike the list/watch source, and a %s is not filled from one: leave faults out", w.Component)
+		return nil, fmt.Errorf(
+			"faults strike the list/watch source, and a %s is not filled from one: leave faults out",
+			w.Component)
 	}
-	r := cache.NewReflectorWithOptions(out.source, objects.At(0), target, cache.ReflectorOptions{Name: w.Name, Backoff: &reflectorBackoff})
+	r := cache.NewReflectorWithOptions(out.source, objects.At(0), target,
+		cache.ReflectorOptions{Name: w.Name, Backoff: &reflectorBackoff})
 	out.version = r.LastSyncResourceVersion
 	ctx, cancel := context.WithCancel(context.Background())
 	out.cancel = cancel
 	out.running.Go(func() { r.RunWithContext(ctx) })
 	if !out.caughtUp() {
 		out.close()
-		return nil, fmt.Errorf("the reflector has not listed the source within %s: the faults leave it no way", catchUp)
+		return nil, fmt.Errorf(
+			"the reflector has not listed the source within %s: the faults leave it no way", catchUp)
 	}
 	return out, nil
 }
@@ -73,7 +80,8 @@ const catchUp = 10 * time.Second
 
 // caughtUp waits until the Reflector has seen the source's newest version.
 func (s *sourced) caughtUp() bool {
-	for deadline := time.Now().Add(catchUp); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(catchUp); time.Now().Before(deadline); time.Sleep(
+		time.Millisecond) {
 		if s.version() == s.source.ResourceVersion() {
 			return true
 		}
@@ -85,7 +93,9 @@ func (s *sourced) caughtUp() bool {
 func (s *sourced) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
 	switch op {
 	case load.OpReplace, load.OpTransaction, load.OpResync, load.OpAddPop:
-		return engine.Actor{}, fmt.Errorf("%s over a list/watch source: %w: the reflector decides when to replace", op, engine.ErrUnsupported)
+		return engine.Actor{}, fmt.Errorf(
+			"%s over a list/watch source: %w: the reflector decides when to replace", op,
+			engine.ErrUnsupported)
 	case load.OpAdd, load.OpUpdate, load.OpUpdateIndex, load.OpAddDelete:
 	default:
 		return s.Subject.Actor(op, g, who)
@@ -161,7 +171,8 @@ func (s *sourced) settle(f *record.Fork) {
 	check := record.CheckResult{Name: "the store has what the source has, after faults"}
 	defer func() { f.Checks = append(f.Checks, check) }()
 	if !s.caughtUp() {
-		check.Detail = fmt.Sprintf("the reflector is at version %s, the source at %s, after %s", s.version(), s.source.ResourceVersion(), catchUp)
+		check.Detail = fmt.Sprintf("the reflector is at version %s, the source at %s, after %s",
+			s.version(), s.source.ResourceVersion(), catchUp)
 		return
 	}
 	want := s.source.Snapshot()

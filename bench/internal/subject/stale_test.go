@@ -16,12 +16,14 @@ import (
 
 // inBubble runs groups against an implementation for a second of a bubble's time and
 // returns the series by group.
-func inBubble(t *testing.T, c contract.Component, impl string, spoil func(engine.Subject), groups ...load.Group) map[string]record.Series {
+func inBubble(t *testing.T, c contract.Component, impl string, spoil func(engine.Subject),
+	groups ...load.Group) map[string]record.Series {
 	t.Helper()
 	return inBubbleFor(t, time.Second, c, impl, spoil, groups...)
 }
 
-func inBubbleFor(t *testing.T, duration time.Duration, c contract.Component, impl string, spoil func(engine.Subject), groups ...load.Group) map[string]record.Series {
+func inBubbleFor(t *testing.T, duration time.Duration, c contract.Component, impl string,
+	spoil func(engine.Subject), groups ...load.Group) map[string]record.Series {
 	t.Helper()
 	e, err := catalog.Lookup(c, impl)
 	if err != nil {
@@ -29,7 +31,8 @@ func inBubbleFor(t *testing.T, duration time.Duration, c contract.Component, imp
 	}
 	out := map[string]record.Series{}
 	synctest.Test(t, func(t *testing.T) {
-		w := load.Workload{Name: "w", Component: c, Objects: synthetic.ObjectSpec{Count: 1024}, Groups: groups, Duration: duration, Warmup: 100 * time.Millisecond}.WithDefaults()
+		w := load.Workload{Name: "w", Component: c, Objects: synthetic.ObjectSpec{Count: 1024},
+			Groups: groups, Duration: duration, Warmup: 100 * time.Millisecond}.WithDefaults()
 		s, err := New(e, synthetic.Generate(w.Objects, 1), w)
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +61,8 @@ func staleMax(s record.Series) time.Duration {
 func TestStalenessOfABacklog(t *testing.T) {
 	s := inBubble(t, contract.ComponentQueue, "workqueue", nil,
 		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 100},
-		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1, Work: 20 * time.Millisecond})["worker"]
+		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1,
+			Work: 20 * time.Millisecond})["worker"]
 	if n := s.Values[metrics.Number(metrics.Stale)]; n != 100 {
 		t.Errorf("%g events, want 100: none may be left out", n)
 	}
@@ -77,12 +81,15 @@ func TestStalenessOfABacklog(t *testing.T) {
 func TestStalenessCountsFromTheEarliestUnseen(t *testing.T) {
 	s := inBubble(t, contract.ComponentQueue, "clientgo", nil,
 		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 1000, Keys: 1},
-		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1, Work: 50 * time.Millisecond})["worker"]
+		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1,
+			Work: 50 * time.Millisecond})["worker"]
 	if n := s.Values[metrics.Number(metrics.Stale)]; n < 18 || n > 22 {
 		t.Errorf("%g events, want about 20: one for each time that the worker took the item", n)
 	}
 	// It is added again a millisecond after it was taken, and taken again 50 ms after that.
-	if got := time.Duration(s.Values[metrics.Percentile(metrics.Stale, 50)]); got < 48*time.Millisecond || got > 51*time.Millisecond {
+	if got := time.Duration(
+		s.Values[metrics.Percentile(metrics.Stale, 50)]); got < 48*time.Millisecond ||
+		got > 51*time.Millisecond {
 		t.Errorf("the median is %s, want about 49 ms", got)
 	}
 }

@@ -24,8 +24,10 @@ type Store struct {
 }
 
 // NewStore makes the subject of a store, which is empty until Fill.
-func NewStore(newStore func(contract.Indexers) contract.Store, objects *synthetic.Objects, w load.Workload) *Store {
-	s := &Store{Store: newStore(synthetic.Indexers()), Objects: objects, index: w.Index, later: map[load.Op]map[int]any{}}
+func NewStore(newStore func(contract.Indexers) contract.Store, objects *synthetic.Objects,
+	w load.Workload) *Store {
+	s := &Store{Store: newStore(synthetic.Indexers()), Objects: objects, index: w.Index,
+		later: map[load.Op]map[int]any{}}
 	return s
 }
 
@@ -130,7 +132,8 @@ func (s *Store) reader(op load.Op, w *engine.Walk) engine.Actor {
 	}
 }
 
-func (s *Store) indexReader(op load.Op, g load.Group, w *engine.Walk, who int) (engine.Actor, error) {
+func (s *Store) indexReader(op load.Op, g load.Group, w *engine.Walk, who int) (engine.Actor,
+	error) {
 	store, index := s.Store, g.Index
 	if index == "" {
 		index = s.index
@@ -273,7 +276,8 @@ func (s *Store) transactor(w *engine.Walk, batch int) (engine.Actor, error) {
 				for j := range b {
 					k, v := keys[w.Pass()], versions[w.Pass()]
 					i := w.Slot()
-					b[j] = contract.StoreTransaction{Key: k[i], Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: v[i]}}
+					b[j] = contract.StoreTransaction{Key: k[i],
+						Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: v[i]}}
 				}
 				batches = append(batches, b)
 			}

@@ -22,9 +22,12 @@ import (
 func TestUpdatesChangeSomething(t *testing.T) {
 	for _, op := range []load.Op{load.OpUpdate, load.OpUpdateIndex} {
 		t.Run(string(op), func(t *testing.T) {
-			w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 300}}.WithDefaults()
+			w := load.Workload{Name: "w", Component: contract.ComponentStore,
+				Objects: synthetic.ObjectSpec{Count: 300}}.WithDefaults()
 			spy := &spyStore{last: map[string]any{}}
-			s := NewStore(func(contract.Indexers) contract.Store { return spy }, synthetic.Generate(w.Objects, 1), w)
+			s := NewStore(func(contract.Indexers) contract.Store {
+				return spy
+			}, synthetic.Generate(w.Objects, 1), w)
 			s.Fill()
 			actors, err := engine.Crew(s, op, 2)
 			if err != nil {
@@ -44,12 +47,15 @@ func TestUpdatesChangeSomething(t *testing.T) {
 
 // The same holds of an operation that is measured, in turns with another.
 func TestTurnsUpdateEachTime(t *testing.T) {
-	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 5000}, Ops: []load.Op{load.OpUpdateIndex}, Duration: time.Millisecond}.WithDefaults()
+	w := load.Workload{Name: "w", Component: contract.ComponentStore,
+		Objects: synthetic.ObjectSpec{Count: 5000}, Ops: []load.Op{load.OpUpdateIndex},
+		Duration: time.Millisecond}.WithDefaults()
 	var spies []*spyStore
-	entry := catalog.Entry{Component: contract.ComponentStore, Name: "spy", NewStore: func(contract.Indexers) contract.Store {
-		spies = append(spies, &spyStore{last: map[string]any{}})
-		return spies[len(spies)-1]
-	}}
+	entry := catalog.Entry{Component: contract.ComponentStore, Name: "spy",
+		NewStore: func(contract.Indexers) contract.Store {
+			spies = append(spies, &spyStore{last: map[string]any{}})
+			return spies[len(spies)-1]
+		}}
 	f := &record.Fork{Process: map[string]float64{}}
 	if err := Perform(t.Context(), Side{Entry: entry}, &Side{Entry: entry}, w, f, nil); err != nil {
 		t.Fatal(err)
@@ -68,9 +74,12 @@ func TestTurnsUpdateEachTime(t *testing.T) {
 // node, update-index moves each.
 func TestTurnsDoNotDisturbUpdates(t *testing.T) {
 	t.Parallel()
-	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 300}}.WithDefaults()
+	w := load.Workload{Name: "w", Component: contract.ComponentStore,
+		Objects: synthetic.ObjectSpec{Count: 300}}.WithDefaults()
 	spy := &spyStore{last: map[string]any{}}
-	s := NewStore(func(contract.Indexers) contract.Store { return spy }, synthetic.Generate(w.Objects, 1), w)
+	s := NewStore(func(contract.Indexers) contract.Store {
+		return spy
+	}, synthetic.Generate(w.Objects, 1), w)
 	s.Fill()
 	actor := map[load.Op]engine.Actor{}
 	for _, op := range []load.Op{load.OpUpdate, load.OpUpdateIndex} {
@@ -85,8 +94,10 @@ func TestTurnsDoNotDisturbUpdates(t *testing.T) {
 			a.Begin()
 			spy.writes, spy.again, spy.moved = 0, 0, 0
 			do(a, 100+7*n)
-			if want := map[load.Op]int{load.OpUpdate: 0, load.OpUpdateIndex: spy.writes}[op]; spy.moved != want || spy.again != 0 {
-				t.Errorf("%s moved %d of %d objects, and stored what was there for %d", op, spy.moved, spy.writes, spy.again)
+			if want := map[load.Op]int{load.OpUpdate: 0,
+				load.OpUpdateIndex: spy.writes}[op]; spy.moved != want || spy.again != 0 {
+				t.Errorf("%s moved %d of %d objects, and stored what was there for %d", op, spy.moved,
+					spy.writes, spy.again)
 			}
 		}
 	}
@@ -96,7 +107,9 @@ func TestTurnsDoNotDisturbUpdates(t *testing.T) {
 func TestByIndexReadsTheWorkloadsIndex(t *testing.T) {
 	t.Parallel()
 	for index, matches := range map[string]int{synthetic.IndexNamespace: 75, synthetic.IndexNode: 15} {
-		w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 300, Namespaces: 4, Nodes: 20}, Index: index, Ops: []load.Op{load.OpByIndex}}.WithDefaults()
+		w := load.Workload{Name: "w", Component: contract.ComponentStore,
+			Objects: synthetic.ObjectSpec{Count: 300, Namespaces: 4, Nodes: 20}, Index: index,
+			Ops: []load.Op{load.OpByIndex}}.WithDefaults()
 		if err := w.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +145,8 @@ func (s *spyStore) Update(key string, obj any) {
 	if s.last[key] == obj {
 		s.again++
 	}
-	if was, ok := s.last[key].(*corev1.Pod); ok && was.Spec.NodeName != obj.(*corev1.Pod).Spec.NodeName {
+	if was, ok := s.last[key].(*corev1.Pod); ok &&
+		was.Spec.NodeName != obj.(*corev1.Pod).Spec.NodeName {
 		s.moved++
 	}
 	s.last[key] = obj

@@ -43,7 +43,8 @@ func (s Side) fresh(objects *synthetic.Objects, w load.Workload) (engine.Subject
 //
 // If against is not nil, the operations are measured in turns with that implementation,
 // where its subjects can take turns.
-func Perform(ctx context.Context, side Side, against *Side, w load.Workload, f *record.Fork, p *profile.Profiler) error {
+func Perform(ctx context.Context, side Side, against *Side, w load.Workload, f *record.Fork,
+	p *profile.Profiler) error {
 	objects := synthetic.Generate(w.Objects, w.Seed)
 	if len(w.Ops) > 0 {
 		pairs := seating{side: side, against: against, objects: objects, w: w, f: f}

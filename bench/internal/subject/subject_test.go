@@ -40,15 +40,18 @@ func TestEveryOperation(t *testing.T) {
 				s.Fill()
 				for _, goroutines := range []int{1, 2} {
 					actors, err := engine.Crew(s, op.Op, goroutines)
-					if goroutines > 1 && (e.Component == contract.ComponentDelay || e.Component == contract.ComponentFIFO) {
+					if goroutines > 1 && (e.Component == contract.ComponentDelay ||
+						e.Component == contract.ComponentFIFO) {
 						if !errors.Is(err, engine.ErrUnsupported) {
-							t.Errorf("%s by two goroutines: %v, want ErrUnsupported: there is one owner, or one consumer", op.Op, err)
+							t.Errorf("%s by two goroutines: %v, want ErrUnsupported: there is one owner, or one "+
+								"consumer", op.Op, err)
 						}
 						continue
 					}
 					if goroutines > 1 && (op.Op == load.OpSync || op.Op == load.OpSyncStream) {
 						if !errors.Is(err, engine.ErrUnsupported) {
-							t.Errorf("%s by two goroutines: %v, want ErrUnsupported: one informer is measured at a time", op.Op, err)
+							t.Errorf("%s by two goroutines: %v, want ErrUnsupported: one informer is measured at a time",
+								op.Op, err)
 						}
 						continue
 					}
@@ -104,9 +107,14 @@ func TestFaults(t *testing.T) {
 		component contract.Component
 		groups    []load.Group
 	}{
-		{"mutexmap", contract.ComponentStore, []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 2000}, {Name: "readers", Op: load.OpList, Goroutines: 1, Rate: 100}}},
-		{"clientgo", contract.ComponentStore, []load.Group{{Name: "writer", Op: load.OpAddDelete, Goroutines: 1, Rate: 1000}}},
-		{"deltafifo", contract.ComponentFIFO, []load.Group{{Name: "producer", Op: load.OpAdd, Goroutines: 1, Rate: 2000}, {Name: "consumer", Op: load.OpPop, Goroutines: 1}}},
+		{"mutexmap", contract.ComponentStore,
+			[]load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 2000},
+				{Name: "readers", Op: load.OpList, Goroutines: 1, Rate: 100}}},
+		{"clientgo", contract.ComponentStore,
+			[]load.Group{{Name: "writer", Op: load.OpAddDelete, Goroutines: 1, Rate: 1000}}},
+		{"deltafifo", contract.ComponentFIFO,
+			[]load.Group{{Name: "producer", Op: load.OpAdd, Goroutines: 1, Rate: 2000},
+				{Name: "consumer", Op: load.OpPop, Goroutines: 1}}},
 	} {
 		t.Run(string(c.component)+"/"+c.impl, func(t *testing.T) {
 			e, err := catalog.Lookup(c.component, c.impl)
@@ -114,8 +122,10 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := load.Workload{
-				Name: "faulty", Component: c.component, Objects: synthetic.ObjectSpec{Count: 100}, Groups: c.groups, Duration: 200 * time.Millisecond,
-				Faults: []synthetic.Fault{{Kind: synthetic.FaultGone, AfterEvents: 20, EveryEvents: 40}, {Kind: synthetic.FaultClose, AfterEvents: 10, EveryEvents: 30}},
+				Name: "faulty", Component: c.component, Objects: synthetic.ObjectSpec{Count: 100},
+				Groups: c.groups, Duration: 200 * time.Millisecond,
+				Faults: []synthetic.Fault{{Kind: synthetic.FaultGone, AfterEvents: 20, EveryEvents: 40},
+					{Kind: synthetic.FaultClose, AfterEvents: 10, EveryEvents: 30}},
 			}.WithDefaults()
 			if err := w.Validate(); err != nil {
 				t.Fatal(err)
@@ -133,7 +143,8 @@ func TestFaults(t *testing.T) {
 				}
 				// Writers to the source know when the store shows their events.
 				n, known := s.Values[metrics.Number(metrics.Stale)]
-				if want := c.component == contract.ComponentStore && s.Group == "writer"; known != want || want && n <= 0 {
+				if want := c.component == contract.ComponentStore && s.Group == "writer"; known != want ||
+					want && n <= 0 {
 					t.Errorf("%s: staleness of %g events (known: %t), want it: %t", s.Name(), n, known, want)
 				}
 			}
@@ -165,7 +176,8 @@ func TestOperationsTakeTurnsWithTheReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			reference := referenceOf(t, c.component)
-			w := load.Workload{Name: "w", Component: c.component, Objects: synthetic.ObjectSpec{Count: 300}, Duration: 10 * time.Millisecond}
+			w := load.Workload{Name: "w", Component: c.component, Objects: synthetic.ObjectSpec{Count: 300},
+				Duration: 10 * time.Millisecond}
 			if c.component == contract.ComponentDelay {
 				w.Waiting, w.Ahead = 150, time.Minute
 			}
@@ -175,7 +187,8 @@ func TestOperationsTakeTurnsWithTheReference(t *testing.T) {
 				}
 			}
 			f := record.Fork{Process: map[string]float64{}}
-			if err := Perform(t.Context(), Side{Entry: entry}, &Side{Entry: reference}, w.WithDefaults(), &f, nil); err != nil {
+			if err := Perform(t.Context(), Side{Entry: entry}, &Side{Entry: reference}, w.WithDefaults(), &f,
+				nil); err != nil {
 				t.Fatal(err)
 			}
 			if len(f.Series) == 0 {
@@ -185,7 +198,9 @@ func TestOperationsTakeTurnsWithTheReference(t *testing.T) {
 				if (s.Duet != nil) != c.duets {
 					t.Errorf("%s: a duet: %v, want %v", s.Name(), s.Duet != nil, c.duets)
 				}
-				if d := s.Duet; d != nil && (d.Against != reference.Name || len(d.Ratios[metrics.NsPerOp].Sittings) == 0 || d.Reference[metrics.NsPerOp] <= 0) {
+				if d := s.Duet; d != nil &&
+					(d.Against != reference.Name || len(d.Ratios[metrics.NsPerOp].Sittings) == 0 ||
+						d.Reference[metrics.NsPerOp] <= 0) {
 					t.Errorf("%s: %+v", s.Name(), d)
 				}
 			}

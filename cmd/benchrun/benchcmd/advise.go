@@ -47,7 +47,8 @@ the commands that measure this load; --workload writes the workload that they ne
   benchrun advise --objects 5000000 --readers 10 --reads list --workload store > store.yaml`,
 		Args: needs("at most one RUN, a folder under results/", 0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(forTerminal("wide", a.wide, a.format), forTerminal("all", a.all, a.format)); err != nil {
+			if err := errors.Join(forTerminal("wide", a.wide, a.format),
+				forTerminal("all", a.all, a.format)); err != nil {
 				return err
 			}
 			q, err := a.question(args)
@@ -55,7 +56,8 @@ the commands that measure this load; --workload writes the workload that they ne
 				return err
 			}
 			if a.workload != "" {
-				return load.WriteWorkload(cmd.OutOrStdout(), advise.Workload(q.Load, contract.Component(a.workload)))
+				return load.WriteWorkload(cmd.OutOrStdout(),
+					advise.Workload(q.Load, contract.Component(a.workload)))
 			}
 			given := advise.Given{Load: q.Load, Advice: advise.Rules().Advise(q)}
 			if a.format != "text" {
@@ -83,22 +85,35 @@ func (a *adviceFlags) add(cmd *cobra.Command) {
 	number := func(d advise.Dimension, help string) { f.Var(loadNumber{&a.load, d}, string(d), help) }
 	number(advise.Objects, "objects alive at once in one store")
 	number(advise.Readers, "goroutines that read all the time")
-	f.Var(readsFlag{&a.load}, "reads", "what they read: list, get, or by-index=N, N being how many objects a read finds")
+	f.Var(readsFlag{&a.load}, "reads",
+		"what they read: list, get, or by-index=N, N being how many objects a read finds")
 	number(advise.Writes, "adds, updates and deletes a second")
 	number(advise.Delayed, "items that wait for their time in the queue")
 	number(advise.Workers, "workers that take items out of the queue")
 	f.Var(memoryFlag{&a.load}, "memory", "memory limit of the program, such as 512MiB or 2GiB")
-	f.BoolVar(&a.load.Priorities, "priorities", false, "some items of the queue are more urgent than others")
-	f.StringVar((*string)(&a.load.Events), "events", "", "`KIND` of consumer of the FIFO: every (each in its order, the default) or merged (as by DeltaFIFO)")
-	f.StringVar(&a.trace, "trace", "", "trace `FILE` to take objects and writes from (see benchrun record and benchrun trace)")
-	f.StringVar(&a.workload, "workload", "", "print the workload that measures the load for a `COMPONENT`, as YAML for benchrun run -f: "+componentList())
+	f.BoolVar(&a.load.Priorities, "priorities", false,
+		"some items of the queue are more urgent than others")
+	f.StringVar((*string)(&a.load.Events), "events", "",
+		"`KIND` of consumer of the FIFO: every (each in its order, the default) or merged (as by "+
+			"DeltaFIFO)")
+	f.StringVar(&a.trace, "trace", "",
+		"trace `FILE` to take objects and writes from (see benchrun record and benchrun trace)")
+	f.StringVar(&a.workload, "workload", "",
+		"print the workload that measures the load for a `COMPONENT`, as YAML for benchrun run -f: "+
+			componentList())
 	f.StringVar(&a.format, "format", "text", "text, markdown or json; the last two have every reason")
 	f.BoolVar(&a.all, "all", false, "print every reason, and the commands that measure them again")
 	addWide(cmd, &a.wide)
 	f.Lookup("wide").Usage = "do not break lines at the width of the terminal"
-	complete(cmd, "reads", func(*cobra.Command) []cobra.Completion { return []cobra.Completion{"list", "get", "by-index="} })
-	complete(cmd, "events", func(*cobra.Command) []cobra.Completion { return []cobra.Completion{"every", "merged"} })
-	complete(cmd, "format", func(*cobra.Command) []cobra.Completion { return []cobra.Completion{"text", "markdown", "json"} })
+	complete(cmd, "reads", func(*cobra.Command) []cobra.Completion {
+		return []cobra.Completion{"list", "get", "by-index="}
+	})
+	complete(cmd, "events", func(*cobra.Command) []cobra.Completion {
+		return []cobra.Completion{"every", "merged"}
+	})
+	complete(cmd, "format", func(*cobra.Command) []cobra.Completion {
+		return []cobra.Completion{"text", "markdown", "json"}
+	})
 	complete(cmd, "workload", func(*cobra.Command) (out []cobra.Completion) {
 		for _, c := range load.Components() {
 			out = append(out, string(c))
@@ -122,7 +137,9 @@ func (a *adviceFlags) question(args []string) (advise.Question, error) {
 	case len(flags) > 0 && others:
 		q.Load.From = []string{"the flags " + strings.Join(flags, " ")}
 	case len(flags) == 0 && !others:
-		return q, errors.New("no load to advise on: describe one (--objects 50000 --readers 10 --reads list --writes 2000), or give --trace FILE or the folder of a RUN; see benchrun advise --help")
+		return q, errors.New(
+			"no load to advise on: describe one (--objects 50000 --readers 10 --reads list --writes " +
+				"2000), or give --trace FILE or the folder of a RUN; see benchrun advise --help")
 	}
 	if a.trace != "" {
 		trace, err := load.ReadTraceFile(a.trace)

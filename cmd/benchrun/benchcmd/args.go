@@ -48,7 +48,8 @@ func needs(what string, least, most int) cobra.PositionalArgs {
 		if len(args) >= least && len(args) <= most {
 			return nil
 		}
-		return fmt.Errorf("%s wants %s, and got %d: see %s --help", cmd.CommandPath(), what, len(args), cmd.CommandPath())
+		return fmt.Errorf("%s wants %s, and got %d: see %s --help", cmd.CommandPath(), what, len(args),
+			cmd.CommandPath())
 	}
 }
 
@@ -58,7 +59,9 @@ func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		list, isList := f.Value.(pflag.SliceValue)
 		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" ||
-			isList && !slices.ContainsFunc(list.GetSlice(), func(s string) bool { return strings.TrimSpace(s) != "" })
+			isList && !slices.ContainsFunc(list.GetSlice(), func(s string) bool {
+				return strings.TrimSpace(s) != ""
+			})
 		if err == nil && empty {
 			err = fmt.Errorf("--%s is given and empty: give it a value, or leave it out", f.Name)
 		}

@@ -21,9 +21,13 @@ import (
 
 // versusFormats are the writers by the name given to --format.
 var versusFormats = map[string]func(io.Writer, *compare.Result, report.Terminal) error{
-	"text":     report.WriteVersusText,
-	"markdown": func(w io.Writer, r *compare.Result, _ report.Terminal) error { return report.WriteVersusMarkdown(w, r) },
-	"json":     func(w io.Writer, r *compare.Result, _ report.Terminal) error { return report.WriteVersusJSON(w, r) },
+	"text": report.WriteVersusText,
+	"markdown": func(w io.Writer, r *compare.Result, _ report.Terminal) error {
+		return report.WriteVersusMarkdown(w, r)
+	},
+	"json": func(w io.Writer, r *compare.Result, _ report.Terminal) error {
+		return report.WriteVersusJSON(w, r)
+	},
 }
 
 func newCompare() *cobra.Command {
@@ -56,7 +60,9 @@ there are; what the data cannot tell is called inconclusive.
 		},
 	}
 	v.add(cmd)
-	cmd.Flags().BoolVar(&force, "force", false, "compare runs of different machines, schemas, workloads or references all the same; the output says so")
+	cmd.Flags().BoolVar(&force, "force", false,
+		"compare runs of different machines, schemas, workloads or references all the same; the "+
+			"output says so")
 	return cmd
 }
 
@@ -78,12 +84,16 @@ type verdictFlags struct {
 
 func (v *verdictFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&v.gates, "gate", nil, "a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
+	f.StringArrayVar(&v.gates, "gate", nil,
+		"a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
 	f.StringVar(&v.gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
 	f.StringVar(&v.format, "format", "text", "text, markdown or json")
-	f.StringVar(&v.html, "html", "", "write the comparison as one page to a `FILE`: base and head side by side, what changed first; it opens offline")
+	f.StringVar(&v.html, "html", "",
+		"write the comparison as one page to a `FILE`: base and head side by side, what changed "+
+			"first; it opens offline")
 	addWide(cmd, &v.wide)
-	f.StringVar(&v.inconclusive, "inconclusive", "fail", "`WORD` for data too weak to tell: pass exits with 0, fail with 3")
+	f.StringVar(&v.inconclusive, "inconclusive", "fail",
+		"`WORD` for data too weak to tell: pass exits with 0, fail with 3")
 }
 
 // check reads the gates and finds every mistake in the flags.
@@ -123,7 +133,8 @@ func (v *verdictFlags) check() ([]compare.Gate, error) {
 // writable finds out before a measurement whether a file can be written after it.
 func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder; name a file in it, such as %s", path, filepath.Join(path, report.VersusFile))
+		return fmt.Errorf("%s is a folder; name a file in it, such as %s", path,
+			filepath.Join(path, report.VersusFile))
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".benchrun-*")
 	if err != nil {
@@ -152,7 +163,8 @@ func (v *verdictFlags) outcome(r *compare.Result) error {
 	case outcome == compare.Regression:
 		return broken(errors.New(report.Summary(r)))
 	case outcome == compare.Undetermined && v.inconclusive == "fail":
-		return fmt.Errorf("%w: %s", errInconclusive, strings.TrimPrefix(report.Summary(r), "inconclusive: "))
+		return fmt.Errorf("%w: %s", errInconclusive,
+			strings.TrimPrefix(report.Summary(r), "inconclusive: "))
 	}
 	return nil
 }
@@ -164,7 +176,8 @@ func (v *verdictFlags) page(cmd *cobra.Command, r *compared) error {
 		return nil
 	}
 	var page bytes.Buffer
-	if err := report.WriteVersusPage(&page, r.Result, r.measured("base", r.base), r.measured("head", r.head)); err != nil {
+	if err := report.WriteVersusPage(&page, r.Result, r.measured("base", r.base),
+		r.measured("head", r.head)); err != nil {
 		return err
 	}
 	if err := record.WriteFile(v.html, page.Bytes()); err != nil {
@@ -230,7 +243,8 @@ func versus(base, head string, force bool) (*compared, error) {
 	case info[0].IsDir() != info[1].IsDir():
 		return nil, fmt.Errorf("%s and %s: give two folders of runs, or two files", base, head)
 	case !info[0].IsDir() && force:
-		return nil, errors.New("--force is for runs, whose machines are known: files are compared anyway, leave it out")
+		return nil, errors.New(
+			"--force is for runs, whose machines are known: files are compared anyway, leave it out")
 	case !info[0].IsDir():
 		r, err := compare.Files(base, head, stats.DefaultRule)
 		if err != nil {

@@ -24,7 +24,9 @@ import (
 // aRun writes a made-up run of the store "mine" beside a reference.
 func aRun(t *testing.T, seed uint64, forks int, ns float64, change ...func(*record.Run)) string {
 	t.Helper()
-	r := recordtest.Run(recordtest.Spec{Name: "run", Forks: forks, Seed: seed, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: ns}}})
+	r := recordtest.Run(
+		recordtest.Spec{Name: "run", Forks: forks, Seed: seed,
+			Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: ns}}})
 	for _, c := range change {
 		c(r)
 	}
@@ -37,8 +39,10 @@ func aRun(t *testing.T, seed uint64, forks int, ns float64, change ...func(*reco
 
 func TestCompareExitCodes(t *testing.T) {
 	t.Parallel()
-	base, same, slower, few := aRun(t, 1, 12, 100), aRun(t, 2, 12, 100), aRun(t, 3, 12, 115), aRun(t, 4, 3, 115)
-	gates := write(t, "gates.txt", "# all stores\nstore/*/mine/ns/op <= +5%\nstore/*/mine/p99 <= +5%\n")
+	base, same, slower, few := aRun(t, 1, 12, 100), aRun(t, 2, 12, 100), aRun(t, 3, 12, 115),
+		aRun(t, 4, 3, 115)
+	gates := write(t, "gates.txt",
+		"# all stores\nstore/*/mine/ns/op <= +5%\nstore/*/mine/p99 <= +5%\n")
 	widgets := strings.Repeat("BenchmarkX 1 100 widgets\n", 6)
 	for _, c := range []struct {
 		name string
@@ -48,16 +52,32 @@ func TestCompareExitCodes(t *testing.T) {
 	}{
 		{"the same", []string{base, same}, 0, []string{"pass", "same"}},
 		{"slower", []string{base, slower}, exitBroken, []string{"regression", "worse", "get/mine/ns/op"}},
-		{"slower within the gate", []string{base, slower, "--gate", "store/*/mine/ns/op <= +25%"}, 0, []string{"pass"}},
-		{"slower beyond the gate", []string{base, slower, "--gates", gates}, exitBroken, []string{"regression", "store/*/mine/p99 <= +5%"}},
-		{"too few forks", []string{base, few}, exitInconclusive, []string{"inconclusive", "could not be told"}},
-		{"too few forks, passed", []string{base, few, "--inconclusive=pass"}, 0, []string{"inconclusive"}},
-		{"a check failed in head", []string{base, aRun(t, 2, 12, 100, func(r *record.Run) { r.Checks = []record.CheckResult{{Name: "final state", Detail: "a/b is missing"}} })}, exitBroken, []string{"regression: final state", "a/b is missing"}},
-		{"an implementation is broken in head", []string{base, aRun(t, 2, 12, 100, withABrokenStore), "--gate", "store/*/mine/ns/op <= +5%"}, exitBroken, []string{"regression: store/mine", "STORE-7"}},
-		{"two files", []string{write(t, "a.txt", strings.Repeat("BenchmarkX 1 100 ns/op\n", 6)), write(t, "b.txt", strings.Repeat("BenchmarkX 1 200 ns/op\n", 6))}, exitBroken, []string{"2x", "no A/A"}},
-		{"two files of a unit that says no direction", []string{write(t, "a.txt", widgets), write(t, "b.txt", widgets)}, exitInconclusive, []string{"nothing was judged", "Unit widgets better=higher"}},
-		{"a benchmark that head lacks", []string{write(t, "a.txt", strings.Repeat("BenchmarkX 1 100 ns/op\nBenchmarkY 1 100 ns/op\n", 6)), write(t, "b.txt", strings.Repeat("BenchmarkX 1 100 ns/op\n", 6)+"panic: in Y\nFAIL\n")}, exitInconclusive, []string{"inconclusive: 1 of 2 hold", "left out: Y/ns/op (only in"}},
-		{"a gate gives it one", []string{write(t, "a.txt", widgets), write(t, "b.txt", widgets), "--gate", "* <= +5%"}, 0, []string{"pass: 1 of 1 hold"}},
+		{"slower within the gate", []string{base, slower, "--gate", "store/*/mine/ns/op <= +25%"}, 0,
+			[]string{"pass"}},
+		{"slower beyond the gate", []string{base, slower, "--gates", gates}, exitBroken,
+			[]string{"regression", "store/*/mine/p99 <= +5%"}},
+		{"too few forks", []string{base, few}, exitInconclusive,
+			[]string{"inconclusive", "could not be told"}},
+		{"too few forks, passed", []string{base, few, "--inconclusive=pass"}, 0,
+			[]string{"inconclusive"}},
+		{"a check failed in head", []string{base, aRun(t, 2, 12, 100, func(r *record.Run) {
+			r.Checks = []record.CheckResult{{Name: "final state", Detail: "a/b is missing"}}
+		})}, exitBroken, []string{"regression: final state", "a/b is missing"}},
+		{"an implementation is broken in head",
+			[]string{base, aRun(t, 2, 12, 100, withABrokenStore), "--gate", "store/*/mine/ns/op <= +5%"},
+			exitBroken, []string{"regression: store/mine", "STORE-7"}},
+		{"two files", []string{write(t, "a.txt", strings.Repeat("BenchmarkX 1 100 ns/op\n", 6)),
+			write(t, "b.txt", strings.Repeat("BenchmarkX 1 200 ns/op\n", 6))}, exitBroken,
+			[]string{"2x", "no A/A"}},
+		{"two files of a unit that says no direction",
+			[]string{write(t, "a.txt", widgets), write(t, "b.txt", widgets)}, exitInconclusive,
+			[]string{"nothing was judged", "Unit widgets better=higher"}},
+		{"a benchmark that head lacks",
+			[]string{write(t, "a.txt", strings.Repeat("BenchmarkX 1 100 ns/op\nBenchmarkY 1 100 ns/op\n",
+				6)), write(t, "b.txt", strings.Repeat("BenchmarkX 1 100 ns/op\n", 6)+"panic: in Y\nFAIL\n")},
+			exitInconclusive, []string{"inconclusive: 1 of 2 hold", "left out: Y/ns/op (only in"}},
+		{"a gate gives it one", []string{write(t, "a.txt", widgets), write(t, "b.txt", widgets), "--gate",
+			"* <= +5%"}, 0, []string{"pass: 1 of 1 hold"}},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)
 		if code != c.code {
@@ -73,7 +93,8 @@ func TestCompareExitCodes(t *testing.T) {
 
 // withABrokenStore makes "mine" an implementation that failed its suite, and so was not measured.
 func withABrokenStore(r *record.Run) {
-	r.Impls[1].Verified, r.Impls[1].Failures = record.VerifyFailed, []string{"STORE-7: a deleted object comes back"}
+	r.Impls[1].Verified, r.Impls[1].Failures = record.VerifyFailed,
+		[]string{"STORE-7: a deleted object comes back"}
 	r.Cells = slices.DeleteFunc(r.Cells, func(c record.Cell) bool { return c.Impl == "mine" })
 	r.Forks = slices.DeleteFunc(r.Forks, func(f record.Fork) bool { return f.Cell.Impl == "mine" })
 }
@@ -86,8 +107,12 @@ func TestCompareFormats(t *testing.T) {
 		r.Settings.SkipVerify = true
 	}
 	base, head := aRun(t, 1, 12, 100, warn), aRun(t, 3, 12, 115)
-	_, md, _ := benchrun(t, "compare", base, head, "--format", "markdown", "--gate", "store/*/mine/ns/op <= +5%")
-	for _, want := range []string{"### regression: store/store-ops/objects=10/get/mine/ns/op", "| store/store-ops/objects=10/get/mine | ns/op |", "(a) no steady state after warm-up (1 of 12 forks)", "> warning: base: not verified (--skip-verify)", "| store/&#42;/mine/ns/op &lt;= +5% |"} {
+	_, md, _ := benchrun(t, "compare", base, head, "--format", "markdown", "--gate",
+		"store/*/mine/ns/op <= +5%")
+	for _, want := range []string{"### regression: store/store-ops/objects=10/get/mine/ns/op",
+		"| store/store-ops/objects=10/get/mine | ns/op |",
+		"(a) no steady state after warm-up (1 of 12 forks)",
+		"> warning: base: not verified (--skip-verify)", "| store/&#42;/mine/ns/op &lt;= +5% |"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("the Markdown lacks %q:\n%s", want, md)
 		}
@@ -103,10 +128,13 @@ func TestCompareFormats(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	if code != exitBroken || got.Schema != 1 || got.Outcome != compare.Regression || len(got.Gates) == 0 || len(got.Warnings) == 0 {
+	if code != exitBroken || got.Schema != 1 || got.Outcome != compare.Regression ||
+		len(got.Gates) == 0 || len(got.Warnings) == 0 {
 		t.Errorf("exit code %d, %+v", code, got)
 	}
-	i := slices.IndexFunc(got.Comparisons, func(c compare.Comparison) bool { return c.Name.Impl == "mine" && c.Name.Series == "get" })
+	i := slices.IndexFunc(got.Comparisons, func(c compare.Comparison) bool {
+		return c.Name.Impl == "mine" && c.Name.Series == "get"
+	})
 	if i < 0 || len(got.Comparisons[i].Base.Warnings) != 1 {
 		t.Errorf("a number's warning is not with it in JSON: %+v", got.Comparisons)
 	}
@@ -125,18 +153,24 @@ func TestCompareBadInput(t *testing.T) {
 		{"nowhere", []string{base, "nowhere"}, "nowhere"},
 		{"a folder and a file", []string{base, file}, "two folders"},
 		{"no run there", []string{base, t.TempDir()}, "no run.json"},
-		{"another machine", []string{base, aRun(t, 2, 6, 100, func(r *record.Run) { r.Environment.CPU = "another" })}, "--force"},
-		{"a gate that matches nothing", []string{base, same, "--gate", "stroe/* <= +5%"}, "matches nothing"},
+		{"another machine", []string{base, aRun(t, 2, 6, 100, func(r *record.Run) {
+			r.Environment.CPU = "another"
+		})}, "--force"},
+		{"a gate that matches nothing", []string{base, same, "--gate", "stroe/* <= +5%"},
+			"matches nothing"},
 		{"a gate misspelt", []string{base, same, "--gate", "store/* < 5"}, "not a pattern"},
-		{"a file of gates misspelt", []string{base, same, "--gates", write(t, "g.txt", "store/*\n")}, "g.txt:1"},
+		{"a file of gates misspelt", []string{base, same, "--gates", write(t, "g.txt", "store/*\n")},
+			"g.txt:1"},
 		{"a format", []string{base, same, "--format", "yaml"}, "markdown"},
 		{"inconclusive", []string{base, same, "--inconclusive=maybe"}, "pass or fail"},
-		{"a page in no folder", []string{base, same, "--html", filepath.Join(base, "nowhere", "versus.html")}, "make its folder"},
+		{"a page in no folder", []string{base, same, "--html",
+			filepath.Join(base, "nowhere", "versus.html")}, "make its folder"},
 		{"a page that is a folder", []string{base, same, "--html", base}, "name a file in it"},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)
 		if code != exitBadInput || !strings.Contains(errOut, c.want) || out != "" {
-			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", c.name, code, exitBadInput, c.want, out, errOut)
+			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", c.name, code, exitBadInput, c.want, out,
+				errOut)
 		}
 	}
 }
@@ -149,13 +183,19 @@ func TestReportWithAReference(t *testing.T) {
 		args            []string
 		ratio, warnings string
 	}{
-		{nil, `\b(1\.9|2)[0-9.]*x \[`, ""}, {[]string{"--reference", "store=mine"}, `\b0\.(49|5)[0-9]*x \[`, "store is compared with mine"}, {nil, `\b(1\.9|2)[0-9.]*x \[`, ""},
+		{nil, `\b(1\.9|2)[0-9.]*x \[`, ""},
+		{[]string{"--reference", "store=mine"}, `\b0\.(49|5)[0-9]*x \[`, "store is compared with mine"},
+		{nil, `\b(1\.9|2)[0-9.]*x \[`, ""},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"report", dir, "--wide"}, c.args...)...)
 		page := readFile(t, filepath.Join(dir, report.HTMLFile))
-		for form, text := range map[string]string{"the text": out, "report.md": readFile(t, filepath.Join(dir, report.MarkdownFile)), "report.html": page} {
-			if code != 0 || !regexp.MustCompile(c.ratio).MatchString(text) || !strings.Contains(text, c.warnings) || c.warnings == "" && strings.Contains(text, "is compared with mine") {
-				t.Errorf("%v: exit code %d, %s lacks %q or %q\n%s", c.args, code, form, c.ratio, c.warnings, errOut)
+		for form, text := range map[string]string{"the text": out,
+			"report.md": readFile(t, filepath.Join(dir, report.MarkdownFile)), "report.html": page} {
+			if code != 0 || !regexp.MustCompile(c.ratio).MatchString(text) ||
+				!strings.Contains(text, c.warnings) || c.warnings == "" &&
+				strings.Contains(text, "is compared with mine") {
+				t.Errorf("%v: exit code %d, %s lacks %q or %q\n%s", c.args, code, form, c.ratio, c.warnings,
+					errOut)
 			}
 		}
 	}
@@ -166,10 +206,14 @@ func TestReportWithAReference(t *testing.T) {
 		{[]string{"--reference", "mine"}, "want COMPONENT=IMPLEMENTATION"},
 		{[]string{"--reference", "store=nowhere"}, "choose one of reference, mine"},
 		{[]string{"--reference", "fifo=mine"}, "it has store"},
-		{[]string{"--reference", "store=mine", "--reference", "store=reference"}, "has been given one already"},
+		{[]string{"--reference", "store=mine", "--reference", "store=reference"},
+			"has been given one already"},
 	} {
-		if code, out, errOut := benchrun(t, append([]string{"report", dir}, c.args...)...); code != exitBadInput || !strings.Contains(errOut, c.want) || out != "" {
-			t.Errorf("%v: exit code %d, want %d and %q\n%s%s", c.args, code, exitBadInput, c.want, out, errOut)
+		if code, out, errOut := benchrun(t,
+			append([]string{"report", dir}, c.args...)...); code != exitBadInput ||
+			!strings.Contains(errOut, c.want) || out != "" {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s%s", c.args, code, exitBadInput, c.want, out,
+				errOut)
 		}
 	}
 }
@@ -185,10 +229,12 @@ func TestComparePage(t *testing.T) {
 		if code != exitBroken {
 			t.Errorf("%s: exit code %d, want %d", format, code, exitBroken)
 		}
-		if html := readFile(t, page); !strings.Contains(html, "<strong>regression: store/store-ops/objects=10/get/mine/ns/op") {
+		if html := readFile(t, page); !strings.Contains(html,
+			"<strong>regression: store/store-ops/objects=10/get/mine/ns/op") {
 			t.Errorf("%s: the page does not say what regressed", format)
 		}
-		if format == "text" && !strings.HasSuffix(out, "\n"+page+"\n") || format == "json" && (!json.Valid([]byte(out)) || !strings.Contains(errOut, page+"\n")) {
+		if format == "text" && !strings.HasSuffix(out, "\n"+page+"\n") || format == "json" &&
+			(!json.Valid([]byte(out)) || !strings.Contains(errOut, page+"\n")) {
 			t.Errorf("%s: where the page is is not said, or in the wrong place\n%s\n%s", format, out, errOut)
 		}
 	}
@@ -204,18 +250,23 @@ func readFile(t *testing.T, path string) string {
 }
 
 // tiny is a workload whose forks take some tens of milliseconds.
-const tiny = "name: tiny\ncomponent: store\nobjects:\n  count: 100\nops: [get, update]\nduration: 3ms\n"
+const tiny = "name: tiny\ncomponent: store\nobjects:\n  count: 100\nops: [get, " +
+	"update]\nduration: 3ms\n"
 
 // A pair leaves two complete runs of the same cells and compares them. Only head has the
 // planted slowdown.
 func TestPair(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "pair")
-	code, table, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "6", "--skip-verify", "--plant", "mutexmap=400%", "--gate", "store/*/mutexmap/ns/op <= +50%", "-o", out)
-	if code != exitBroken || !strings.Contains(errOut, "regression") || !strings.Contains(table, "planted: the store mutexmap is 400% slower") {
+	code, table, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap",
+		"--forks", "6", "--skip-verify", "--plant", "mutexmap=400%", "--gate",
+		"store/*/mutexmap/ns/op <= +50%", "-o", out)
+	if code != exitBroken || !strings.Contains(errOut, "regression") ||
+		!strings.Contains(table, "planted: the store mutexmap is 400% slower") {
 		t.Errorf("exit code %d\n%s%s", code, table, errOut)
 	}
-	if page := filepath.Join(out, report.VersusFile); !strings.HasSuffix(table, "\n"+page+"\n") || !strings.Contains(readFile(t, page), "regression: ") {
+	if page := filepath.Join(out, report.VersusFile); !strings.HasSuffix(table, "\n"+page+"\n") ||
+		!strings.Contains(readFile(t, page), "regression: ") {
 		t.Errorf("the pair has no page of its comparison, or does not say where it is\n%s", table)
 	}
 	for _, side := range []string{runner.BaseDir, runner.HeadDir} {
@@ -224,24 +275,29 @@ func TestPair(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !r.Complete || len(r.Forks) != 6*len(r.Cells) || !r.Settings.Pair || !r.Settings.Turns {
-			t.Errorf("%s: complete %v, %d forks of %d cells, %+v", side, r.Complete, len(r.Forks), len(r.Cells), r.Settings)
+			t.Errorf("%s: complete %v, %d forks of %d cells, %+v", side, r.Complete, len(r.Forks),
+				len(r.Cells), r.Settings)
 		}
 		for _, s := range series(r) {
 			if s.Duet != nil || (len(s.Base) > 0) != (side == runner.HeadDir) {
-				t.Errorf("%s, %s: duet %v, ratios to base %v; want only the latter, in head", side, s.Name(), s.Duet, s.Base)
+				t.Errorf("%s, %s: duet %v, ratios to base %v; want only the latter, in head", side, s.Name(),
+					s.Duet, s.Base)
 			}
 		}
-		if code, _, errOut := benchrun(t, "run", "--resume", filepath.Join(out, side)); code != exitBadInput || !strings.Contains(errOut, "complete") {
+		if code, _, errOut := benchrun(t, "run", "--resume",
+			filepath.Join(out, side)); code != exitBadInput || !strings.Contains(errOut, "complete") {
 			t.Errorf("resume of half a pair: exit code %d\n%s", code, errOut)
 		}
 	}
 	// Read again, the halves are those of one pair. Head took no turns with itself.
 	base, head := filepath.Join(out, runner.BaseDir), filepath.Join(out, runner.HeadDir)
 	const gate, ignored = "store/*/mutexmap/ns/op <= +50%", "head took turns with the base of its pair"
-	if code, table, _ := benchrun(t, "compare", base, head, "--gate", gate); code != exitBroken || strings.Contains(table, ignored) {
+	if code, table, _ := benchrun(t, "compare", base, head, "--gate", gate); code != exitBroken ||
+		strings.Contains(table, ignored) {
 		t.Errorf("the halves: exit code %d\n%s", code, table)
 	}
-	if code, table, _ := benchrun(t, "compare", head, head, "--gate", gate); code == exitBroken || !strings.Contains(strings.Join(strings.Fields(table), " "), ignored) {
+	if code, table, _ := benchrun(t, "compare", head, head, "--gate", gate); code == exitBroken ||
+		!strings.Contains(strings.Join(strings.Fields(table), " "), ignored) {
 		t.Errorf("head against itself: exit code %d\n%s", code, table)
 	}
 }
@@ -254,12 +310,16 @@ func TestPairWithAWrongGate(t *testing.T) {
 		gate, want string
 		measured   bool
 	}{
-		{"store/*/lockfree/ns/op <= +5%", "matches nothing of what is to be measured; there are store/tiny/objects=100/*/mutexmap/*", false},
+		{"store/*/lockfree/ns/op <= +5%",
+			"matches nothing of what is to be measured; there are store/tiny/objects=100/*/mutexmap/*",
+			false},
 		{"store/*/mutexmap/ns/op >= -5%", "write <= +5%", false},
-		{"store/*/list/mutexmap/ns/op <= +5%", "what was measured is kept: give other gates to benchrun compare", true},
+		{"store/*/list/mutexmap/ns/op <= +5%",
+			"what was measured is kept: give other gates to benchrun compare", true},
 	} {
 		out := filepath.Join(t.TempDir(), "pair")
-		code, _, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "1", "--skip-verify", "--gate", c.gate, "-o", out)
+		code, _, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap",
+			"--forks", "1", "--skip-verify", "--gate", c.gate, "-o", out)
 		if code != exitBadInput || !strings.Contains(errOut, c.want) {
 			t.Errorf("%s: exit code %d, want %d and %q\n%s", c.gate, code, exitBadInput, c.want, errOut)
 		}
@@ -287,12 +347,17 @@ func TestPairWithABaseThatKnowsNoTurns(t *testing.T) {
 		t.Skip("the old base is a shell script")
 	}
 	dir := t.TempDir()
-	old := fmt.Sprintf("#!/bin/sh\nexport %s=1\ncase $1 in\n%s) '%s' \"$@\" | sed 's/\"schema\":%d/\"schema\":%d/';;\n%s) echo it knows no turns >&2; exit 2;;\n*) exec '%[3]s' \"$@\";;\nesac\n",
-		asBenchrun, runner.RecordCommand, must(os.Executable()), record.Schema, record.TurnsSchema-1, runner.TurnsCommand)
+	old := fmt.Sprintf(
+		"#!/bin/sh\nexport %s=1\ncase $1 in\n%s) '%s' \"$@\" | sed "+
+			"'s/\"schema\":%d/\"schema\":%d/';;\n%s) echo it knows no turns >&2; exit 2;;\n*) exec "+
+			"'%[3]s' \"$@\";;\nesac\n",
+		asBenchrun, runner.RecordCommand, must(os.Executable()), record.Schema, record.TurnsSchema-1,
+		runner.TurnsCommand)
 	exe := filepath.Join(dir, "benchrun.old")
 	testscript.Write(t, exe, old)
 	out := filepath.Join(dir, "pair")
-	code, _, errOut := benchrun(t, "pair", "--base", exe, "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
+	code, _, errOut := benchrun(t, "pair", "--base", exe, "-f", write(t, "tiny.yaml", tiny), "--impl",
+		"mutexmap", "--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
 	if code != 0 || !strings.Contains(errOut, "too old to take turns") {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
@@ -305,12 +370,14 @@ func TestPairWithABaseThatKnowsNoTurns(t *testing.T) {
 		}
 		for _, s := range series(r) {
 			if s.Duet == nil || s.Base != nil {
-				t.Errorf("%s, %s: duet %v, ratios to base %v; want only the former", side, s.Name(), s.Duet, s.Base)
+				t.Errorf("%s, %s: duet %v, ratios to base %v; want only the former", side, s.Name(), s.Duet,
+					s.Base)
 			}
 		}
 	}
 	if !record.Halves(sides[0], sides[1]) {
-		t.Errorf("the halves began at %s and %s: they are not known to be of one pair", sides[0].Started, sides[1].Started)
+		t.Errorf("the halves began at %s and %s: they are not known to be of one pair", sides[0].Started,
+			sides[1].Started)
 	}
 }
 
@@ -322,11 +389,13 @@ func TestPairWithAnotherProgram(t *testing.T) {
 	}
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "benchrun.base")
-	if b, err := exec.Command("go", "build", "-o", exe, "../cmd/benchrun").CombinedOutput(); err != nil {
+	if b, err := exec.Command("go", "build", "-o", exe,
+		"../cmd/benchrun").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	out := filepath.Join(dir, "pair")
-	code, _, errOut := benchrun(t, "pair", "--base", exe, "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
+	code, _, errOut := benchrun(t, "pair", "--base", exe, "-f", write(t, "tiny.yaml", tiny), "--impl",
+		"mutexmap", "--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
 	if code != 0 {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
@@ -338,7 +407,8 @@ func TestPairWithAnotherProgram(t *testing.T) {
 		{write(t, "prose.txt", "hello"), "not a program"},
 		{"/bin/true", "/bin/true is not a benchrun"},
 	} {
-		if code, _, errOut := benchrun(t, "pair", "--base", c.base, "-f", write(t, "tiny.yaml", tiny), "--skip-verify"); code == 0 || !strings.Contains(errOut, c.want) {
+		if code, _, errOut := benchrun(t, "pair", "--base", c.base, "-f", write(t, "tiny.yaml", tiny),
+			"--skip-verify"); code == 0 || !strings.Contains(errOut, c.want) {
 			t.Errorf("%s: exit code %d, want %q\n%s", c.base, code, c.want, errOut)
 		}
 	}
@@ -349,9 +419,12 @@ func TestPairWithAnotherProgram(t *testing.T) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	// A list of dense takes a fifth of the time or less: six forks settle it, however busy the machine.
+	// A list of dense takes a fifth of the time or less: six forks settle it, however busy the
+	// machine.
 	const far = "name: far\ncomponent: store\nobjects:\n  count: 2000\nops: [list]\nduration: 3ms\n"
-	code, out, errOut := benchrun(t, "run", "-f", write(t, "far.yaml", far), "--impl", "clientgo,dense", "--forks", "2", "--budget", "20s", "--skip-verify", "--wide", "--profile=false", "-o", dir)
+	code, out, errOut := benchrun(t, "run", "-f", write(t, "far.yaml", far), "--impl",
+		"clientgo,dense", "--forks", "2", "--budget", "20s", "--skip-verify", "--wide", "--profile=false",
+		"-o", dir)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
@@ -374,7 +447,8 @@ func TestBudget(t *testing.T) {
 	if !strings.Contains(out, "each such look is charged") {
 		t.Errorf("the legend does not say that looks are charged:\n%s", out)
 	}
-	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput || !strings.Contains(errOut, "complete") {
+	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput ||
+		!strings.Contains(errOut, "complete") {
 		t.Errorf("resume of what is complete: exit code %d\n%s", code, errOut)
 	}
 }

@@ -17,7 +17,8 @@ import (
 // complete offers values for a flag that takes one or several, with commas in between. values
 // are asked when the shell asks, with the flags that the line has so far.
 func complete(cmd *cobra.Command, flag string, values func(*cobra.Command) []cobra.Completion) {
-	offer := func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	offer := func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion,
+		cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1]
 		var out []cobra.Completion
 		for _, v := range values(cmd) {

@@ -16,7 +16,8 @@ func TestCompletion(t *testing.T) {
 		{[]string{"run", "--preset", "stores,lock"}, []string{"stores,lock-starvation"}, ""},
 		{[]string{"run", "--component", ""}, []string{"store", "informer"}, "quick"},
 		{[]string{"pair", "--component", "delay", "--impl", ""}, []string{"quadheap"}, "lockfree"},
-		{[]string{"verify", "--impl", "clientgo,"}, []string{"clientgo,lockfree", "clientgo,quadheap"}, ""},
+		{[]string{"verify", "--impl", "clientgo,"}, []string{"clientgo,lockfree", "clientgo,quadheap"},
+			""},
 		{[]string{"verify", "--clause", "STORE-4"}, []string{"STORE-4\t", "STORE-49\t"}, ""},
 		{[]string{"list", "--component", "f"}, []string{"fifo"}, ""},
 	} {
@@ -44,7 +45,8 @@ func TestDidYouMean(t *testing.T) {
 		{[]string{"verify", "--impl", "quad"}, "did you mean quadheap?"},
 		{[]string{"compar"}, "did you mean compare?"},
 	} {
-		if code, _, errOut := benchrun(t, c.args...); code != exitBadInput || !strings.Contains(errOut, c.want) {
+		if code, _, errOut := benchrun(t, c.args...); code != exitBadInput ||
+			!strings.Contains(errOut, c.want) {
 			t.Errorf("%q: exit code %d, %s, want %q", c.args, code, errOut, c.want)
 		}
 	}

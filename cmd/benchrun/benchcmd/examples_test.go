@@ -70,7 +70,8 @@ func TestExamplesAreRight(t *testing.T) {
 		switch {
 		case (args[0] == "run" || args[0] == "pair") && !needsFile:
 			var errOut strings.Builder
-			if code := execute(ended, append(args, "-o", t.TempDir()), strings.NewReader(""), &strings.Builder{}, &errOut); code != exitInterrupted {
+			if code := execute(ended, append(args, "-o", t.TempDir()), strings.NewReader(""),
+				&strings.Builder{}, &errOut); code != exitInterrupted {
 				t.Errorf("%s: exit code %d, want that it is interrupted\n%s", line, code, errOut.String())
 			}
 			tried++

@@ -65,7 +65,8 @@ func TestFullDisk(t *testing.T) {
 				}
 			}
 			kept := must(filepath.Glob(filepath.Join(dir, "forks", "*.json")))
-			t.Logf("%d bytes of room: exit code %d, %d forks kept: %.300s", room, code, len(kept), errOut[strings.Index(errOut, "benchrun:")+1:])
+			t.Logf("%d bytes of room: exit code %d, %d forks kept: %.300s", room, code, len(kept),
+				errOut[strings.Index(errOut, "benchrun:")+1:])
 			if err := os.Remove(filler); err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +81,8 @@ func TestFullDisk(t *testing.T) {
 // inNamespace runs the calling test again in a namespace where it may mount.
 func inNamespace(t *testing.T) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), must(os.Executable()), "-test.run=^"+t.Name()+"$", "-test.v", fmt.Sprintf("-test.short=%v", testing.Short()))
+	cmd := exec.CommandContext(t.Context(), must(os.Executable()), "-test.run=^"+t.Name()+"$",
+		"-test.v", fmt.Sprintf("-test.short=%v", testing.Short()))
 	cmd.Env = append(os.Environ(), insideVariable+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,

@@ -55,7 +55,8 @@ type parent struct {
 
 func start(t *testing.T, args []string) *parent {
 	t.Helper()
-	p := &parent{cmd: exec.CommandContext(t.Context(), must(os.Executable()), args...), done: make(chan struct{})}
+	p := &parent{cmd: exec.CommandContext(t.Context(), must(os.Executable()), args...),
+		done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), asBenchrun+"=1")
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.Stderr = &p.said
@@ -97,7 +98,8 @@ func (p *parent) signal(s syscall.Signal) {
 
 // child is the process of the current fork, 0 if there is none.
 func (p *parent) child() int {
-	for _, path := range must(filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.cmd.Process.Pid))) {
+	for _, path := range must(
+		filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.cmd.Process.Pid))) {
 		b, _ := os.ReadFile(path) // the process may be gone
 		if f := strings.Fields(string(b)); len(f) > 0 {
 			return must(strconv.Atoi(f[0]))
@@ -116,7 +118,8 @@ func (p *parent) killChild() {
 
 // temporaries are the unfinished files in a run's folder.
 func temporaries(dir string) []string {
-	return append(must(filepath.Glob(filepath.Join(dir, ".*[0-9]"))), must(filepath.Glob(filepath.Join(dir, "forks", ".*[0-9]")))...)
+	return append(must(filepath.Glob(filepath.Join(dir, ".*[0-9]"))),
+		must(filepath.Glob(filepath.Join(dir, "forks", ".*[0-9]")))...)
 }
 
 func TestInterruptedAtAnyMoment(t *testing.T) {
@@ -127,7 +130,11 @@ func TestInterruptedAtAnyMoment(t *testing.T) {
 		strike func(*parent)
 	}{
 		{"SIGINT", func(p *parent) { p.signal(syscall.SIGINT) }},
-		{"SIGINT twice", func(p *parent) { p.signal(syscall.SIGINT); time.Sleep(time.Millisecond); p.signal(syscall.SIGINT) }},
+		{"SIGINT twice", func(p *parent) {
+			p.signal(syscall.SIGINT)
+			time.Sleep(time.Millisecond)
+			p.signal(syscall.SIGINT)
+		}},
 		{"SIGTERM", func(p *parent) { p.signal(syscall.SIGTERM) }},
 		{"SIGKILL", func(p *parent) { p.signal(syscall.SIGKILL) }},
 		{"child", (*parent).killChild},
@@ -245,8 +252,10 @@ func checkGoesOn(t *testing.T, dir string, kept int, args []string) {
 // suite is running that would take hours.
 func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	p := start(t, []string{"verify", "--component", "store", "--impl", "mutexmap", "--effort", "100000"})
-	p.until(func() bool { return p.worked() > time.Second }) // most of it in the suite: starting takes some hundredths of a second
+	p := start(t, []string{"verify", "--component", "store", "--impl", "mutexmap", "--effort",
+		"100000"})
+	// most of it in the suite: starting takes some hundredths of a second
+	p.until(func() bool { return p.worked() > time.Second })
 	p.signal(syscall.SIGINT)
 	p.until(func() bool { return strings.Contains(p.said.String(), "A second Ctrl-C stops at once") })
 	p.signal(syscall.SIGINT)

@@ -14,8 +14,10 @@ import (
 
 // notInJobs are flags of run that a Job's pods cannot be given, with the reason.
 var notInJobs = map[string]string{
-	"file":   "a pod does not have the file: put the workload into a preset, or the file into the image and its path into the manifest",
-	"trace":  "a pod does not have the file: put the trace into the image, or into the volume, and its path into the manifest",
+	"file": "a pod does not have the file: put the workload into a preset, or the file into the " +
+		"image and its path into the manifest",
+	"trace": "a pod does not have the file: put the trace into the image, or into the volume, and " +
+		"its path into the manifest",
 	"output": "the results go to --claim or --bucket",
 	"procs":  "GOMAXPROCS is the number of --cpus",
 	"budget": "a shard cannot see what is inconclusive in the whole run: ask for more --forks instead",
@@ -63,7 +65,9 @@ bucket (--bucket). docs/shards.md has the image, and what the cluster needs.`,
 			if err != nil {
 				return err
 			}
-			return s.Write(cmd.OutOrStdout(), fmt.Sprintf("Measures %d shards, each on a node of its own: some %s of measuring in the longest, beside the verification.", s.Shards, most.Round(time.Second)))
+			return s.Write(cmd.OutOrStdout(),
+				fmt.Sprintf("Measures %d shards, each on a node of its own: some %s of measuring in the "+
+					"longest, beside the verification.", s.Shards, most.Round(time.Second)))
 		},
 	}
 	addRunFlags(cmd, &o)
@@ -73,19 +77,26 @@ bucket (--bucket). docs/shards.md has the image, and what the cluster needs.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take profiles")
 	f.IntVar(&s.Shards, "shards", 0, "`N` parts of the run, each for a pod on a node of its own")
-	f.StringVar(&s.Image, "image", "", "`IMAGE` of benchrun, best by its digest, so that all shards are of one revision (docs/shards.md)")
+	f.StringVar(&s.Image, "image", "",
+		"`IMAGE` of benchrun, best by its digest, so that all shards are of one revision "+
+			"(docs/shards.md)")
 	f.StringVar(&s.Name, "name", "benchrun", "`NAME` of the Job, and of the folder of the results")
 	f.StringVar(&s.Namespace, "namespace", "", "`NAMESPACE` of the Jobs (default: kubectl's)")
 	f.IntVar(&s.Parallelism, "parallelism", 0, "shards that are measured at once (default: all)")
 	f.IntVar(&s.CPUs, "cpus", s.CPUs, "whole CPUs of a pod, its GOMAXPROCS; the same for all shards")
 	f.StringVar(&s.Memory, "memory", s.Memory, "memory of a pod")
-	f.StringToStringVar(&s.NodeSelector, "node-selector", nil, "`LABEL=VALUE` of the nodes that measure, which must be of one class of machines")
+	f.StringToStringVar(&s.NodeSelector, "node-selector", nil,
+		"`LABEL=VALUE` of the nodes that measure, which must be of one class of machines")
 	f.DurationVar(&s.Deadline, "deadline", s.Deadline, "`TIME` after which the Jobs are ended")
-	f.StringVar(&s.Claim, "claim", "", "PersistentVolumeClaim `NAME` for the results, of access mode ReadWriteMany")
+	f.StringVar(&s.Claim, "claim", "",
+		"PersistentVolumeClaim `NAME` for the results, of access mode ReadWriteMany")
 	f.StringVar(&s.Bucket.URL, "bucket", "", "`s3://BUCKET/PREFIX` for the results")
 	f.StringVar(&s.Bucket.Endpoint, "endpoint", "", "`URL` of an S3-compatible store (default: AWS)")
-	f.StringVar(&s.Bucket.Secret, "bucket-secret", "", "Secret `NAME` with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (default: the service account's or the node's role)")
-	f.StringVar(&s.Bucket.Image, "rclone-image", "", "`IMAGE` of rclone with a shell, which copies results (default "+clusterjob.DefaultRclone+")")
+	f.StringVar(&s.Bucket.Secret, "bucket-secret", "",
+		"Secret `NAME` with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (default: the service "+
+			"account's or the node's role)")
+	f.StringVar(&s.Bucket.Image, "rclone-image", "",
+		"`IMAGE` of rclone with a shell, which copies results (default "+clusterjob.DefaultRclone+")")
 	return cmd
 }
 
@@ -113,7 +124,9 @@ func largestLoad(o runner.Options, shards int) (time.Duration, error) {
 	o.Shard = runner.Shard{Index: 1, Of: shards}
 	p, err := runner.NewPlan(o)
 	if err != nil {
-		return 0, fmt.Errorf("%s", strings.ReplaceAll(err.Error(), fmt.Sprintf("--shard 1/%d", shards), fmt.Sprintf("--shards %d", shards)))
+		return 0, fmt.Errorf(
+			"%s", strings.ReplaceAll(err.Error(), fmt.Sprintf("--shard 1/%d", shards),
+				fmt.Sprintf("--shards %d", shards)))
 	}
 	return p.LargestLoad(), nil
 }

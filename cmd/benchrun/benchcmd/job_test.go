@@ -12,17 +12,22 @@ import (
 
 // jobArgs is a valid command line of benchrun job, with more behind it.
 func jobArgs(more ...string) []string {
-	return append([]string{"job", "--preset", "stores", "--component", "store", "--impl", "clientgo,lockfree", "--forks", "24", "--shards", "16", "--image", "registry.example/benchrun@sha256:abc"}, more...)
+	return append([]string{"job", "--preset", "stores", "--component", "store", "--impl",
+		"clientgo,lockfree", "--forks", "24", "--shards", "16", "--image",
+		"registry.example/benchrun@sha256:abc"}, more...)
 }
 
 // The manifests are the API's types, and the arguments in them are a shard of the run that the
 // command line asks for: each pod's plan is accepted by benchrun run.
 func TestJobPrintsManifests(t *testing.T) {
-	code, out, errOut := benchrun(t, jobArgs("--claim", "results", "--name", "nightly", "--sweep", "objects=1000,2000", "--profile=false")...)
+	code, out, errOut := benchrun(t,
+		jobArgs("--claim", "results", "--name", "nightly", "--sweep", "objects=1000,2000",
+			"--profile=false")...)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
-	if !strings.Contains(out, "# Measures 16 shards") || !strings.Contains(out, "of measuring in the longest") {
+	if !strings.Contains(out, "# Measures 16 shards") ||
+		!strings.Contains(out, "of measuring in the longest") {
 		t.Errorf("no comment says how long it takes:\n%.300s", out)
 	}
 	var jobs []batchv1.Job
@@ -37,7 +42,8 @@ func TestJobPrintsManifests(t *testing.T) {
 		t.Fatalf("%d jobs", len(jobs))
 	}
 	args := jobs[0].Spec.Template.Spec.Containers[0].Args
-	want := []string{"run", "--component=store", "--forks=24", "--impl=clientgo", "--impl=lockfree", "--preset=stores", "--profile=false", "--sweep=objects=1000,2000"}
+	want := []string{"run", "--component=store", "--forks=24", "--impl=clientgo", "--impl=lockfree",
+		"--preset=stores", "--profile=false", "--sweep=objects=1000,2000"}
 	if !slices.Equal(args[:len(want)], want) {
 		t.Errorf("args %q", args)
 	}
@@ -46,7 +52,8 @@ func TestJobPrintsManifests(t *testing.T) {
 	t.Chdir(t.TempDir())
 	pod := slices.Clone(args)
 	for i := range pod {
-		pod[i] = strings.NewReplacer("/results/", "results/", "$("+indexVariable+")", "15", "$(NODE_NAME)", "node-15").Replace(pod[i])
+		pod[i] = strings.NewReplacer("/results/", "results/", "$("+indexVariable+")", "15",
+			"$(NODE_NAME)", "node-15").Replace(pod[i])
 	}
 	cmd := newRun()
 	if err := cmd.ParseFlags(pod[1:]); err != nil {
@@ -75,7 +82,8 @@ func TestBadJobs(t *testing.T) {
 		{jobArgs("--claim", "results", "--trace", "a.trace"), []string{"--trace", "image"}},
 		{jobArgs("--claim", "results", "-o", "x"), []string{"--output", "--claim"}},
 		{jobArgs("--claim", "results", "--preset", "fast"), []string{`"fast"`, "quick"}},
-		{jobArgs("--claim", "results", "--shards", "9999"), []string{"--shards 9999", "too many", "--forks"}},
+		{jobArgs("--claim", "results", "--shards", "9999"),
+			[]string{"--shards 9999", "too many", "--forks"}},
 		{jobArgs("--bucket", "results"), []string{`bucket "results"`, "s3://BUCKET"}},
 	} {
 		t.Run(fmt.Sprint(c.args[1:]), func(t *testing.T) {

@@ -68,14 +68,17 @@ func TestKilledForksAreMeasuredAgain(t *testing.T) {
 				checkWhole(t, dir)
 				return
 			}
-			if !run.Complete || !strings.Contains(errOut, "given up") || !strings.Contains(errOut, "--resume "+dir) {
+			if !run.Complete || !strings.Contains(errOut, "given up") ||
+				!strings.Contains(errOut, "--resume "+dir) {
 				t.Errorf("complete %v; want true, and how to measure the cell again:\n%s", run.Complete, errOut)
 			}
 			if code, _, errOut := benchrun(t, "run", "--resume", dir); code != 0 {
 				t.Fatalf("resume: exit code %d\n%s", code, errOut)
 			}
 			checkWhole(t, dir)
-			if run = read(t, dir); slices.ContainsFunc(run.Warnings, func(w string) bool { return strings.Contains(w, "given up") }) {
+			if run = read(t, dir); slices.ContainsFunc(run.Warnings, func(w string) bool {
+				return strings.Contains(w, "given up")
+			}) {
 				t.Errorf("measured, and still called given up: %q", run.Warnings)
 			}
 		})
@@ -91,14 +94,17 @@ func TestAKilledProcessOfAPairIsMeasuredAgain(t *testing.T) {
 	}
 	t.Setenv(dieVariable, deaths)
 	out := filepath.Join(t.TempDir(), "pair")
-	code, _, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
+	code, _, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap",
+		"--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
 	for _, side := range []string{runner.BaseDir, runner.HeadDir} {
 		run := read(t, filepath.Join(out, side))
-		if !run.Complete || len(run.Forks) != 2*len(run.Cells) || len(run.Warnings) != 1 || !strings.Contains(run.Warnings[0], "measured again") {
-			t.Errorf("%s: complete %v, %d forks of %d cells, warnings %q", side, run.Complete, len(run.Forks), len(run.Cells), run.Warnings)
+		if !run.Complete || len(run.Forks) != 2*len(run.Cells) || len(run.Warnings) != 1 ||
+			!strings.Contains(run.Warnings[0], "measured again") {
+			t.Errorf("%s: complete %v, %d forks of %d cells, warnings %q", side, run.Complete,
+				len(run.Forks), len(run.Cells), run.Warnings)
 		}
 	}
 }
@@ -109,8 +115,11 @@ const tinyForks = 3
 // tinyForks forks each.
 func tinyRun(t *testing.T, dir string) []string {
 	t.Helper()
-	workload := write(t, "tiny.yaml", "name: tiny\ncomponent: delay\nobjects:\n  count: 200\nwaiting: 100\nops: [mixed]\nduration: 5ms\n")
-	return []string{"run", "-f", workload, "--impl", "binaryheap,quadheap", "--forks", fmt.Sprint(tinyForks), "--procs", "1", "--skip-verify", "--profile=false", "-o", dir}
+	workload := write(t, "tiny.yaml",
+		"name: tiny\ncomponent: delay\nobjects:\n  count: 200\nwaiting: 100\nops: [mixed]\nduration: "+
+			"5ms\n")
+	return []string{"run", "-f", workload, "--impl", "binaryheap,quadheap", "--forks",
+		fmt.Sprint(tinyForks), "--procs", "1", "--skip-verify", "--profile=false", "-o", dir}
 }
 
 func read(t *testing.T, dir string) *record.Run {
@@ -127,12 +136,16 @@ func read(t *testing.T, dir string) *record.Run {
 func checkWhole(t *testing.T, dir string) {
 	t.Helper()
 	run := read(t, dir)
-	if want := tinyForks * len(run.Cells); !run.Complete || len(run.Cells) != 2 || len(run.Forks) != want {
-		t.Errorf("complete %v with %d forks of %d cells, want true with %d of 2", run.Complete, len(run.Forks), len(run.Cells), want)
+	if want := tinyForks * len(run.Cells); !run.Complete || len(run.Cells) != 2 ||
+		len(run.Forks) != want {
+		t.Errorf("complete %v with %d forks of %d cells, want true with %d of 2", run.Complete,
+			len(run.Forks), len(run.Cells), want)
 	}
 	for _, c := range run.Cells {
 		for i := range tinyForks {
-			if !slices.ContainsFunc(run.Forks, func(f record.Fork) bool { return f.Cell.ID() == c.ID() && f.Index == i }) {
+			if !slices.ContainsFunc(run.Forks, func(f record.Fork) bool {
+				return f.Cell.ID() == c.ID() && f.Index == i
+			}) {
 				t.Errorf("fork %d of %s is missing", i, c.ID())
 			}
 		}
@@ -141,7 +154,8 @@ func checkWhole(t *testing.T, dir string) {
 	for _, e := range must(os.ReadDir(dir)) {
 		names = append(names, e.Name())
 	}
-	if want := []string{"bench.txt", "report.html", "report.md", "run.json"}; !slices.Equal(names, want) {
+	if want := []string{"bench.txt", "report.html", "report.md", "run.json"}; !slices.Equal(names,
+		want) {
 		t.Errorf("the folder holds %v, want %v", names, want)
 	}
 }

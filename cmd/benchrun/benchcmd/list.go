@@ -43,7 +43,8 @@ func newList() *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&components, "component", nil, "only these components")
 	complete(cmd, "component", componentNames)
-	cmd.Flags().BoolVar(&showMetrics, "metrics", false, "show what is measured: names, which way is better, what gets a verdict")
+	cmd.Flags().BoolVar(&showMetrics, "metrics", false,
+		"show what is measured: names, which way is better, what gets a verdict")
 	cmd.MarkFlagsMutuallyExclusive("metrics", "component")
 	return cmd
 }
@@ -86,7 +87,8 @@ func listImplementations(out io.Writer, entries []catalog.Entry) {
 		}
 		paragraphs := []string{e.Description, "keeps: " + e.Guarantees, "from " + e.Module}
 		if e.Study {
-			paragraphs = append(paragraphs, "for study: measured by presets that compare designs, or if --impl names it")
+			paragraphs = append(paragraphs,
+				"for study: measured by presets that compare designs, or if --impl names it")
 		}
 		for _, w := range e.Waivers {
 			paragraphs = append(paragraphs, fmt.Sprintf("waives %s: %s", w.Clause, w.Reason))
@@ -97,10 +99,12 @@ func listImplementations(out io.Writer, entries []catalog.Entry) {
 
 // listMetrics prints the table of metrics.
 func listMetrics(out io.Writer) {
-	fmt.Fprintln(out, "Metrics; names are units of benchfmt, and a gate matches them:\n--gate 'store/*/ns/op <= +5%'")
+	fmt.Fprintln(out, "Metrics; names are units of benchfmt, and a gate matches them:\n--gate "+
+		"'store/*/ns/op <= +5%'")
 	fmt.Fprintln(out)
 	for _, m := range metrics.All() {
-		better := map[metrics.Direction]string{metrics.LowerIsBetter: "lower is better", metrics.HigherIsBetter: "higher is better", metrics.Neither: "no result, a condition"}[m.Better]
+		better := map[metrics.Direction]string{metrics.LowerIsBetter: "lower is better",
+			metrics.HigherIsBetter: "higher is better", metrics.Neither: "no result, a condition"}[m.Better]
 		if m.Judged {
 			better += "; gets a verdict"
 			if len(m.Unless) > 0 {
@@ -116,7 +120,8 @@ func listPresets(out io.Writer, components []string) {
 	for _, p := range load.Presets() {
 		var measures []string
 		for _, w := range p.Workloads {
-			if c := string(w.Component); !slices.Contains(measures, c) && (len(components) == 0 || slices.Contains(components, c)) {
+			if c := string(w.Component); !slices.Contains(measures, c) &&
+				(len(components) == 0 || slices.Contains(components, c)) {
 				measures = append(measures, c)
 			}
 		}

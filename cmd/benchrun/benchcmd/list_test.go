@@ -13,7 +13,9 @@ func TestListNamesEverything(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
-	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo", "binaryheap", "controllerruntime-priority", "lock-starvation", "stores", "requeue-storm", "130767", "waives", "keeps: ", "for study: "} {
+	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo",
+		"binaryheap", "controllerruntime-priority", "lock-starvation", "stores", "requeue-storm",
+		"130767", "waives", "keeps: ", "for study: "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list lacks %q", want)
 		}

@@ -37,7 +37,8 @@ func TestSecondRunIsToldWhoHoldsTheFolder(t *testing.T) {
 			if code != exitBadInput {
 				t.Errorf("exit code %d, want %d\n%s%s", code, exitBadInput, out, errOut)
 			}
-			for _, want := range []string{c.dir, fmt.Sprintf("process %d", os.Getpid()), "benchrun run --of another", "since 2"} {
+			for _, want := range []string{c.dir, fmt.Sprintf("process %d", os.Getpid()),
+				"benchrun run --of another", "since 2"} {
 				if !strings.Contains(errOut, want) {
 					t.Errorf("the error does not say %q:\n%s", want, errOut)
 				}
@@ -86,7 +87,9 @@ func content(t *testing.T, dir string) string {
 // it ends.
 func TestRunHoldsItsFolderWhileItLives(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	first := exec.CommandContext(t.Context(), must(os.Executable()), "run", "--preset", "stores", "-o", dir) // verifies first, for a while
+	// verifies first, for a while
+	first := exec.CommandContext(t.Context(), must(os.Executable()), "run", "--preset", "stores", "-o",
+		dir)
 	first.Env = append(os.Environ(), asBenchrun+"=1")
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
@@ -97,7 +100,8 @@ func TestRunHoldsItsFolderWhileItLives(t *testing.T) {
 		said = string(b)
 		time.Sleep(time.Millisecond) // another process has to get so far
 	}
-	if code, _, errOut := benchrun(t, tinyRun(t, dir)...); code != exitBadInput || !strings.Contains(errOut, fmt.Sprintf("process %d", first.Process.Pid)) {
+	if code, _, errOut := benchrun(t, tinyRun(t, dir)...); code != exitBadInput ||
+		!strings.Contains(errOut, fmt.Sprintf("process %d", first.Process.Pid)) {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 	if err := first.Process.Kill(); err != nil {

@@ -48,7 +48,8 @@ const (
 func Main(entries ...catalog.Entry) {
 	// client-go logs by itself, also the errors that conformance cases provoke.
 	klog.SetLogger(logr.Discard())
-	fork := len(os.Args) > 1 && slices.Contains([]string{runner.ForkCommand, runner.TurnsCommand}, os.Args[1])
+	fork := len(os.Args) > 1 && slices.Contains([]string{runner.ForkCommand, runner.TurnsCommand},
+		os.Args[1])
 	if len(entries) > 0 {
 		program = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
 		if err := extend(entries, fork); err != nil {
@@ -111,7 +112,9 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	if err == nil {
 		return 0
 	}
-	if found := errors.Is(err, errBroken) || errors.Is(err, runner.ErrFailed) || errors.Is(err, errInconclusive); ctx.Err() != nil && !found && !errors.Is(err, runner.ErrInterrupted) {
+	if found := errors.Is(err, errBroken) || errors.Is(err, runner.ErrFailed) ||
+		errors.Is(err, errInconclusive); ctx.Err() != nil && !found &&
+		!errors.Is(err, runner.ErrInterrupted) {
 		err = fmt.Errorf("%w: %w", runner.ErrInterrupted, err)
 	}
 	fmt.Fprintln(errOut, program+":", report.Visible(err.Error()))
@@ -123,7 +126,8 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, runner.ErrInterrupted):
 		return exitInterrupted
-	case errors.Is(err, errBroken), errors.Is(err, runner.ErrFailed): // before what is inconclusive beside it
+	// before what is inconclusive beside it
+	case errors.Is(err, errBroken), errors.Is(err, runner.ErrFailed):
 		return exitBroken
 	case errors.Is(err, errInconclusive):
 		return exitInconclusive
@@ -176,7 +180,9 @@ without its interval.`,
 			return nil
 		},
 	}
-	root.AddCommand(newRun(), newCompare(), newPair(), newMerge(), newJob(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServeAPI(), newAdvise(), newReport(), newVersion(), newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
+	root.AddCommand(newRun(), newCompare(), newPair(), newMerge(), newJob(), newSelfCheck(), newList(),
+		newVerify(), newRecord(), newTrace(), newServeAPI(), newAdvise(), newReport(), newVersion(),
+		newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
 	for _, c := range append(root.Commands(), root) {
 		c.Example = strings.ReplaceAll("\n"+c.Example, "\n  benchrun ", "\n  "+program+" ")[1:]
 	}

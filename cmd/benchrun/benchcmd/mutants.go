@@ -19,12 +19,15 @@ import (
 
 // verifyMutants runs the suites of the entries' components over broken implementations and
 // prints how many the suites detect.
-func verifyMutants(ctx context.Context, out io.Writer, entries []catalog.Entry, verbose bool) error {
+func verifyMutants(ctx context.Context, out io.Writer, entries []catalog.Entry,
+	verbose bool) error {
 	components := map[contract.Component]bool{}
 	for _, e := range entries {
 		components[e.Component] = true
 	}
-	chosen := slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool { return !components[m.Component] })
+	chosen := slices.DeleteFunc(mutants.All(), func(m mutants.Mutant) bool {
+		return !components[m.Component]
+	})
 	results := mutants.Try(ctx, chosen)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", runner.ErrInterrupted, err)
@@ -41,7 +44,8 @@ func verifyMutants(ctx context.Context, out io.Writer, entries []catalog.Entry, 
 	t.SetTitle("Broken implementations, and how many of them the suites catch")
 	t.AppendHeader(table.Row{"component", "caught", "slowest"})
 	for _, row := range mutants.Score(results) {
-		t.AppendRow(table.Row{row.Component, fmt.Sprintf("%d of %d", row.Caught, row.Total), fmt.Sprintf("%.1fs (%s)", row.Slowest.Seconds(), row.SlowestName)})
+		t.AppendRow(table.Row{row.Component, fmt.Sprintf("%d of %d", row.Caught, row.Total),
+			fmt.Sprintf("%.1fs (%s)", row.Slowest.Seconds(), row.SlowestName)})
 		caught += row.Caught
 		survivors = append(survivors, row.Survivors...)
 	}
@@ -50,7 +54,8 @@ func verifyMutants(ctx context.Context, out io.Writer, entries []catalog.Entry, 
 		fmt.Fprintln(out, "survived", s)
 	}
 	if len(survivors) > 0 {
-		return broken(fmt.Errorf("%d of %d broken implementations are not caught", len(survivors), len(results)))
+		return broken(fmt.Errorf("%d of %d broken implementations are not caught", len(survivors),
+			len(results)))
 	}
 	fmt.Fprintf(out, "all %d are caught\n", caught)
 	return nil
@@ -63,7 +68,8 @@ func listMutants(out io.Writer, results []mutants.Result) {
 			mark = "FAIL"
 		}
 		fmt.Fprintf(out, "%s %s: %s\n", mark, r.Mutant.ID(), r.Mutant.Mistake)
-		fmt.Fprintf(out, "     %.1fs, caught by %s\n", r.Elapsed.Seconds(), strings.Join(slices.Sorted(maps.Keys(r.Said)), ", "))
+		fmt.Fprintf(out, "     %.1fs, caught by %s\n", r.Elapsed.Seconds(),
+			strings.Join(slices.Sorted(maps.Keys(r.Said)), ", "))
 		if r.Mutant.Link != "" {
 			fmt.Fprintf(out, "     as in %s\n", r.Mutant.Link)
 		}

@@ -16,7 +16,9 @@ func TestVerifyMutants(t *testing.T) {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
 	limiters, heaps := len(mutants.Limiters()), len(mutants.Heaps())
-	for _, want := range []string{"limiter", "delay", fmt.Sprintf("%d of %[1]d", limiters), fmt.Sprintf("%d of %[1]d", heaps), fmt.Sprintf("all %d are caught", limiters+heaps), "delay/hands out early", "https://github.com/kubernetes/kubernetes/issues/105031", "LIMIT-6"} {
+	for _, want := range []string{"limiter", "delay", fmt.Sprintf("%d of %[1]d", limiters),
+		fmt.Sprintf("%d of %[1]d", heaps), fmt.Sprintf("all %d are caught", limiters+heaps),
+		"delay/hands out early", "https://github.com/kubernetes/kubernetes/issues/105031", "LIMIT-6"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not printed:\n%s", want, out)
 		}

@@ -62,7 +62,8 @@ versus.html are kept.
 			failed = broken(failed)
 			cmd.PrintErrf("base %s\nhead %s\n", results[0].Dir, results[1].Dir)
 			if errors.Is(failed, runner.ErrInterrupted) {
-				cmd.PrintErrf("to compare what was measured so far: %s compare %s %s\n", program, record.ShellWord(results[0].Dir), record.ShellWord(results[1].Dir))
+				cmd.PrintErrf("to compare what was measured so far: %s compare %s %s\n", program,
+					record.ShellWord(results[0].Dir), record.ShellWord(results[1].Dir))
 				return failed
 			}
 			r, err := compareRuns(results[0], results[1], false)
@@ -74,7 +75,8 @@ versus.html are kept.
 			}
 			judged := v.judge(cmd, r, gates)
 			if wrong := (*compare.GateError)(nil); errors.As(judged, &wrong) {
-				judged = fmt.Errorf("%w; what was measured is kept: give other gates to benchrun compare %s %s", judged, results[0].Dir, results[1].Dir)
+				judged = fmt.Errorf("%w; what was measured is kept: give other gates to benchrun compare %s %s",
+					judged, results[0].Dir, results[1].Dir)
 				judged = errors.Join(judged, r.Judge(nil), v.page(cmd, r))
 			}
 			return errors.Join(failed, judged)
@@ -83,7 +85,9 @@ versus.html are kept.
 	addRunFlags(cmd, &o)
 	v.add(cmd)
 	cmd.Flags().Lookup("html").Usage += " (default: " + report.VersusFile + " beside the two runs)"
-	cmd.Flags().BoolVar(&o.Profile, "profile", false, "measure one more process per cell and build to take profiles")
-	cmd.Flags().StringVar(&base, "base", "", "the benchrun of the base, a `PROGRAM` built from the code to compare with (default: this one)")
+	cmd.Flags().BoolVar(&o.Profile, "profile", false,
+		"measure one more process per cell and build to take profiles")
+	cmd.Flags().StringVar(&base, "base", "",
+		"the benchrun of the base, a `PROGRAM` built from the code to compare with (default: this one)")
 	return cmd
 }

@@ -53,7 +53,8 @@ The permissions it needs are list and watch on each resource.`,
 			case output == "":
 				return errors.New("-o is missing: give the FILE to write")
 			case len(resources) == 0:
-				return errors.New("--resource is missing: say what to watch, such as --resource pods,deployments.apps")
+				return errors.New(
+					"--resource is missing: say what to watch, such as --resource pods,deployments.apps")
 			case o.For <= 0:
 				return fmt.Errorf("--for %s: use a time above 0, such as 10m", o.For)
 			}
@@ -74,23 +75,33 @@ The permissions it needs are list and watch on each resource.`,
 			case err != nil:
 				return stopped(err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d objects at the start, %d events in %s%s\nlook      benchrun trace info %s\nreplay    benchrun run --trace %s\n", output,
-				humanize.Bytes(uint64(p.Bytes)), p.Initial, p.Events, p.Elapsed.Round(time.Second), told(p.Notes), output, output)
+			fmt.Fprintf(cmd.OutOrStdout(),
+				"%s: %s, %d objects at the start, %d events in %s%s\nlook      benchrun trace info "+
+					"%s\nreplay    benchrun run --trace %s\n", output,
+				humanize.Bytes(uint64(p.Bytes)), p.Initial, p.Events, p.Elapsed.Round(time.Second),
+				told(p.Notes), output, output)
 			if p.Left = o.For - p.Elapsed; cmd.Context().Err() != nil && p.Left > 0 {
-				return fmt.Errorf("%w after %s of %s; what was recorded is whole", runner.ErrInterrupted, p.Elapsed.Round(time.Second), o.For)
+				return fmt.Errorf("%w after %s of %s; what was recorded is whole", runner.ErrInterrupted,
+					p.Elapsed.Round(time.Second), o.For)
 			}
 			return nil
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster (default $KUBECONFIG or ~/.kube/config)")
-	f.StringVar(&kubeContext, "context", "", "`NAME` of the kubeconfig's context (default the current one)")
-	f.StringSliceVar(&resources, "resource", nil, "`NAMES` of what to watch, as kubectl takes them: pods,deployments.apps,...")
+	f.StringVar(&kubeconfig, "kubeconfig", "",
+		"`FILE` that says how to reach the cluster (default $KUBECONFIG or ~/.kube/config)")
+	f.StringVar(&kubeContext, "context", "",
+		"`NAME` of the kubeconfig's context (default the current one)")
+	f.StringSliceVar(&resources, "resource", nil,
+		"`NAMES` of what to watch, as kubectl takes them: pods,deployments.apps,...")
 	f.StringVarP(&o.Namespace, "namespace", "n", "", "only this `NAMESPACE` (default all)")
 	f.DurationVar(&o.For, "for", 0, "how long, from the end of the first lists")
 	f.BoolVar(&o.MetadataOnly, "metadata-only", false, "ask for metadata alone")
-	f.BoolVar(&o.Redact, "redact", false, "drop the data of Secrets and ConfigMaps, the values of environment variables, annotations and managedFields")
-	f.BoolVar(&o.DropManagedFields, "drop-managed-fields", false, "drop managedFields, as many informers' transforms do")
+	f.BoolVar(&o.Redact, "redact", false,
+		"drop the data of Secrets and ConfigMaps, the values of environment variables, annotations "+
+			"and managedFields")
+	f.BoolVar(&o.DropManagedFields, "drop-managed-fields", false,
+		"drop managedFields, as many informers' transforms do")
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write; must not exist")
 	return cmd
 }
@@ -99,7 +110,8 @@ The permissions it needs are list and watch on each resource.`,
 // cluster that does not answer.
 func stopped(err error) error {
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w: the first lists were not done, so there is nothing to keep", runner.ErrInterrupted)
+		return fmt.Errorf("%w: the first lists were not done, so there is nothing to keep",
+			runner.ErrInterrupted)
 	}
 	return err
 }
@@ -132,7 +144,8 @@ func newRecordProgress(out io.Writer) *recordProgress {
 }
 
 func (p *recordProgress) show(now recorder.Progress) {
-	text := fmt.Sprintf("%s left: %d events, %d objects, %s written%s", now.Left.Round(time.Second), now.Events, now.Live, humanize.Bytes(uint64(now.Bytes)), told(now.Notes))
+	text := fmt.Sprintf("%s left: %d events, %d objects, %s written%s", now.Left.Round(time.Second),
+		now.Events, now.Live, humanize.Bytes(uint64(now.Bytes)), told(now.Notes))
 	if now.Listing {
 		text = fmt.Sprintf("listing: %d objects", now.Live)
 	}

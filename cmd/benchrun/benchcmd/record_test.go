@@ -32,10 +32,13 @@ import (
 func recorded(t *testing.T) (path string, state map[string]runtime.Object) {
 	t.Helper()
 	dir := t.TempDir()
-	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 20, Namespaces: 3}, 1)
+	objects := synthetic.Generate(
+		synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 20, Namespaces: 3}, 1)
 	pods := synthetic.NewSource(objects.All(), synthetic.SourceOptions{})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{TLS: true, Token: "abc"})
+	server, err := apiserver.New(
+		map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods},
+		apiserver.Options{TLS: true, Token: "abc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +81,8 @@ func recorded(t *testing.T) (path string, state map[string]runtime.Object) {
 			}
 		}
 	}()
-	code, out, errOut := benchrun(t, "record", "--kubeconfig", kubeconfig, "--resource", "pods", "--for", "4s", "-o", path)
+	code, out, errOut := benchrun(t, "record", "--kubeconfig", kubeconfig, "--resource", "pods",
+		"--for", "4s", "-o", path)
 	<-changed
 	if code != 0 || !strings.Contains(out, path) {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
@@ -94,8 +98,10 @@ func TestRecordThenReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := trace.FinalState()[0]
-	if !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) || len(trace.Initial) == 0 || len(trace.Events) == 0 {
-		t.Errorf("%d objects at the start and %d events lead to %d pods, the server has %d", len(trace.Initial), len(trace.Events), len(got), len(want))
+	if !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) ||
+		len(trace.Initial) == 0 || len(trace.Events) == 0 {
+		t.Errorf("%d objects at the start and %d events lead to %d pods, the server has %d",
+			len(trace.Initial), len(trace.Events), len(got), len(want))
 	}
 	for key, obj := range want {
 		pod := obj.(*corev1.Pod).DeepCopy()
@@ -105,11 +111,14 @@ func TestRecordThenReplay(t *testing.T) {
 		}
 	}
 	code, out, errOut := benchrun(t, "trace", "info", path)
-	if code != 0 || !strings.Contains(out, fmt.Sprintf("%d at the start", len(trace.Initial))) || !strings.Contains(out, fmt.Sprintf("events     %d:", len(trace.Events))) {
+	if code != 0 || !strings.Contains(out, fmt.Sprintf("%d at the start", len(trace.Initial))) ||
+		!strings.Contains(out, fmt.Sprintf("events     %d:", len(trace.Events))) {
 		t.Errorf("info: exit code %d\n%s%s", code, out, errOut)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out, errOut = benchrun(t, "run", "--trace", path, "--compress", "4", "--impl", "mutexmap,lockfree,deltafifo,clientgo-realfifo,clientgo,informerbench", "--component", "store,fifo,informer", "--forks", "2", "--profile=false", "--skip-verify", "-o", dir)
+	code, out, errOut = benchrun(t, "run", "--trace", path, "--compress", "4", "--impl",
+		"mutexmap,lockfree,deltafifo,clientgo-realfifo,clientgo,informerbench", "--component",
+		"store,fifo,informer", "--forks", "2", "--profile=false", "--skip-verify", "-o", dir)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
@@ -122,7 +131,8 @@ func TestRecordThenReplay(t *testing.T) {
 		if !c.Passed {
 			t.Errorf("%s: %s", c.Name, c.Detail)
 		}
-		if strings.Contains(c.Detail, fmt.Sprintf("%d objects after %d events", len(want), len(trace.Events))) {
+		if strings.Contains(c.Detail,
+			fmt.Sprintf("%d objects after %d events", len(want), len(trace.Events))) {
 			passed["state"]++
 		}
 		if strings.HasSuffix(c.Name, "what handlers were told last, object by object") {
@@ -140,7 +150,8 @@ func TestRecordThenReplay(t *testing.T) {
 		if n := len(run.Values(c, "replay:apply", metrics.Achieved)); n != 2 {
 			t.Errorf("%s: %d forks with a series of the replay, want 2", c.ID(), n)
 		}
-		for _, series := range map[string][]string{"store": {"lister:list"}, "fifo": {"consumer:pop"}, "informer": {"handler:handle", "lister:list"}}[string(c.Component)] {
+		for _, series := range map[string][]string{"store": {"lister:list"}, "fifo": {"consumer:pop"},
+			"informer": {"handler:handle", "lister:list"}}[string(c.Component)] {
 			values := run.Values(c, series, metrics.Achieved)
 			if len(values) != 2 || series != "lister:list" && slices.Min(values) <= 0 {
 				t.Errorf("%s: %s did %v", c.ID(), series, values)
@@ -179,11 +190,15 @@ func plain(t *testing.T, obj runtime.Object) string {
 func aRecording(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := load.NewTraceWriter(&b, load.TraceHeader{Source: "a test", Resources: []load.TraceResource{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}}})
+	w, err := load.NewTraceWriter(&b,
+		load.TraceHeader{Source: "a test",
+			Resources: []load.TraceResource{
+				{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, obj := range synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 50}, 1).All() {
+	for i, obj := range synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 50},
+		1).All() {
 		if err := w.Changed(time.Duration(i)*time.Millisecond, 0, obj); err != nil {
 			t.Fatal(err)
 		}
@@ -202,24 +217,30 @@ func TestSalvage(t *testing.T) {
 	data := aRecording(t)
 	cut := write(t, "cut.trace", string(data[:len(data)/2]))
 	code, out, errOut := benchrun(t, "trace", "info", cut)
-	if code != exitBadInput || !strings.Contains(out, "events     2") || !strings.Contains(errOut, "end is missing") || !strings.Contains(errOut, "block 2") || !strings.Contains(errOut, "benchrun trace salvage") {
+	if code != exitBadInput || !strings.Contains(out, "events     2") ||
+		!strings.Contains(errOut, "end is missing") || !strings.Contains(errOut, "block 2") ||
+		!strings.Contains(errOut, "benchrun trace salvage") {
 		t.Errorf("info: exit code %d\n%s%s", code, out, errOut)
 	}
 	saved := filepath.Join(t.TempDir(), "saved.trace")
-	if code, out, errOut = benchrun(t, "trace", "salvage", cut, "-o", saved); code != 0 || !strings.Contains(out, "salvaged") {
+	if code, out, errOut = benchrun(t, "trace", "salvage", cut, "-o", saved); code != 0 ||
+		!strings.Contains(out, "salvaged") {
 		t.Fatalf("salvage: exit code %d\n%s%s", code, out, errOut)
 	}
 	part, err := load.ReadTraceFile(saved)
 	if err != nil || len(part.Events) < 20 || len(part.Events) > 29 {
 		t.Fatalf("%v, %+v", err, part)
 	}
-	if code, out, _ = benchrun(t, "trace", "cat", saved); code != 0 || strings.Count(out, `"ADDED"`) != len(part.Events) {
+	if code, out, _ = benchrun(t, "trace", "cat", saved); code != 0 ||
+		strings.Count(out, `"ADDED"`) != len(part.Events) {
 		t.Errorf("cat: exit code %d, %d events", code, strings.Count(out, `"ADDED"`))
 	}
-	if code, _, errOut = benchrun(t, "trace", "salvage", cut, "-o", saved); code != exitBadInput || !strings.Contains(errOut, "exists") {
+	if code, _, errOut = benchrun(t, "trace", "salvage", cut, "-o", saved); code != exitBadInput ||
+		!strings.Contains(errOut, "exists") {
 		t.Errorf("over a file that is there: exit code %d, %s", code, errOut)
 	}
-	if code, _, errOut = benchrun(t, "trace", "salvage", saved, "-o", saved+"2"); code != exitBadInput || !strings.Contains(errOut, "whole") {
+	if code, _, errOut = benchrun(t, "trace", "salvage", saved, "-o",
+		saved+"2"); code != exitBadInput || !strings.Contains(errOut, "whole") {
 		t.Errorf("of a whole one: exit code %d, %s", code, errOut)
 	}
 }
@@ -234,10 +255,14 @@ func TestTraceMistakes(t *testing.T) {
 		args []string
 		says []string
 	}{
-		{[]string{"trace", "salvage", cut, "-o", filepath.Join(nowhere, "x")}, []string{nowhere + " is no folder", "make it first", "-o"}},
-		{[]string{"trace", "import", "--pods", cut, "--nodes", cut, "-o", filepath.Join(nowhere, "x")}, []string{nowhere + " is no folder", "make it first", "-o"}},
-		{[]string{"trace", "salvage", cut, "-o", "/proc/x.trace"}, []string{"write /proc/x.trace:", "choose another file"}},
-		{[]string{"serve-api", "--pods", "1", "--kubeconfig-out", "/proc/kubeconfig"}, []string{"--kubeconfig-out: write /proc/kubeconfig:", "choose another file"}},
+		{[]string{"trace", "salvage", cut, "-o", filepath.Join(nowhere, "x")},
+			[]string{nowhere + " is no folder", "make it first", "-o"}},
+		{[]string{"trace", "import", "--pods", cut, "--nodes", cut, "-o", filepath.Join(nowhere, "x")},
+			[]string{nowhere + " is no folder", "make it first", "-o"}},
+		{[]string{"trace", "salvage", cut, "-o", "/proc/x.trace"},
+			[]string{"write /proc/x.trace:", "choose another file"}},
+		{[]string{"serve-api", "--pods", "1", "--kubeconfig-out", "/proc/kubeconfig"},
+			[]string{"--kubeconfig-out: write /proc/kubeconfig:", "choose another file"}},
 		{[]string{"trace", "info"}, []string{"give one FILE", "benchrun trace info FILE"}},
 		{[]string{"trace", "salvage"}, []string{"give one FILE", "benchrun trace salvage FILE -o FILE"}},
 		{[]string{"trace", "cat", cut, cut}, []string{"give one FILE", "benchrun trace cat FILE"}},
@@ -265,12 +290,15 @@ func TestRecordInterruptedAtOnce(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer silent.Close()
-	kubeconfig := write(t, "kubeconfig", fmt.Sprintf(`{"clusters": [{"name": "c", "cluster": {"server": %q}}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}`, silent.URL))
+	kubeconfig := write(t, "kubeconfig",
+		fmt.Sprintf(`{"clusters": [{"name": "c", "cluster": {"server": %q}}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}`, silent.URL))
 	path := filepath.Join(t.TempDir(), "x.trace")
 	var out, errOut bytes.Buffer
-	code := execute(ctx, []string{"record", "--kubeconfig", kubeconfig, "--resource", "pods", "--for", "1m", "-o", path}, strings.NewReader(""), &out, &errOut)
+	code := execute(ctx, []string{"record", "--kubeconfig", kubeconfig, "--resource", "pods", "--for",
+		"1m", "-o", path}, strings.NewReader(""), &out, &errOut)
 	if code != exitInterrupted || !strings.Contains(errOut.String(), "nothing to keep") {
-		t.Errorf("exit code %d: %s; want %d and that there is nothing to keep", code, errOut.String(), exitInterrupted)
+		t.Errorf("exit code %d: %s; want %d and that there is nothing to keep", code, errOut.String(),
+			exitInterrupted)
 	}
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("it left a file")
@@ -299,7 +327,8 @@ groups:
 duration: 20ms
 `)
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out, errOut := benchrun(t, "run", "--trace", path, "-f", workload, "--impl", "mutexmap", "--sweep", "node.goroutines=1,2", "--forks", "2", "--profile=false", "--skip-verify", "-o", dir)
+	code, out, errOut := benchrun(t, "run", "--trace", path, "-f", workload, "--impl", "mutexmap",
+		"--sweep", "node.goroutines=1,2", "--forks", "2", "--profile=false", "--skip-verify", "-o", dir)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
@@ -335,13 +364,18 @@ func TestTraceThroughInformer(t *testing.T) {
 		groups string
 		series []string
 	}{
-		"handlers":   {"- {name: writer, op: update, goroutines: 1}\n- {name: handlers, op: handle, goroutines: 2}\n- {name: listers, op: list-namespace, goroutines: 1}\n", []string{"replay:apply", "handlers:handle", "listers:list-namespace"}},
-		"no-handler": {"- {name: writer, op: update, goroutines: 1, rate: 100}\n- {name: getters, op: get, goroutines: 1, rate: 500}\n", []string{"replay:apply", "handler:handle", "getters:get"}},
+		"handlers": {"- {name: writer, op: update, goroutines: 1}\n- {name: handlers, op: handle, " +
+			"goroutines: 2}\n- {name: listers, op: list-namespace, goroutines: 1}\n",
+			[]string{"replay:apply", "handlers:handle", "listers:list-namespace"}},
+		"no-handler": {"- {name: writer, op: update, goroutines: 1, rate: 100}\n- {name: getters, op: " +
+			"get, goroutines: 1, rate: 500}\n", []string{"replay:apply", "handler:handle", "getters:get"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			workload := write(t, "w.yaml", "name: mine\ncomponent: informer\nobjects: {count: 10}\nduration: 20ms\ngroups:\n"+c.groups)
+			workload := write(t, "w.yaml",
+				"name: mine\ncomponent: informer\nobjects: {count: 10}\nduration: 20ms\ngroups:\n"+c.groups)
 			dir := filepath.Join(t.TempDir(), "run")
-			code, out, errOut := benchrun(t, "run", "--trace", path, "-f", workload, "--impl", "clientgo,informerbench", "--forks", "1", "--profile=false", "--skip-verify", "-o", dir)
+			code, out, errOut := benchrun(t, "run", "--trace", path, "-f", workload, "--impl",
+				"clientgo,informerbench", "--forks", "1", "--profile=false", "--skip-verify", "-o", dir)
 			if code != 0 || !strings.Contains(errOut, "the trace says what is written: writer") {
 				t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 			}

@@ -85,12 +85,15 @@ With --format it prints the run in another form and writes no file:
 			if err := report.WriteText(out, r, to); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "\n%s (%s, %s beside it)\n", filepath.Join(args[0], report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
+			fmt.Fprintf(cmd.OutOrStdout(), "\n%s (%s, %s beside it)\n",
+				filepath.Join(args[0], report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
 			return nil
 		},
 	}
 	addWide(cmd, &wide)
-	cmd.Flags().StringArrayVar(&references, "reference", nil, "a `COMPONENT=IMPLEMENTATION` that the others are compared with, such as store=lockfree; may be given again for other components")
+	cmd.Flags().StringArrayVar(&references, "reference", nil,
+		"a `COMPONENT=IMPLEMENTATION` that the others are compared with, such as store=lockfree; may "+
+			"be given again for other components")
 	cmd.Flags().StringVar(&format, "format", "text", strings.Join(reportFormatNames, ", "))
 	complete(cmd, "format", func(*cobra.Command) []cobra.Completion { return reportFormatNames })
 	return cmd
@@ -110,7 +113,8 @@ func newVersion() *cobra.Command {
 			if from.Path != modulePath {
 				version = versionOf(modulePath)
 			}
-			fmt.Fprintf(out, "benchrun %s %s %s/%s\nrun.json schema %d\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, record.Schema)
+			fmt.Fprintf(out, "benchrun %s %s %s/%s\nrun.json schema %d\n", version, runtime.Version(),
+				runtime.GOOS, runtime.GOARCH, record.Schema)
 			if from.Path != modulePath {
 				fmt.Fprintf(out, "%s %s\n", from.Path, revised)
 			}

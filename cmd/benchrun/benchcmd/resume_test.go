@@ -19,12 +19,15 @@ import (
 func interrupted(t *testing.T) (dir string, total int) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "run")
-	workload := write(t, "small.yaml", "name: small\ncomponent: delay\nobjects:\n  count: 200\nwaiting: 100\nops: [mixed]\nduration: 5ms\n")
+	workload := write(t, "small.yaml",
+		"name: small\ncomponent: delay\nobjects:\n  count: 200\nwaiting: 100\nops: [mixed]\nduration: "+
+			"5ms\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var out, errOut bytes.Buffer
 	watch := &cancelAfter{w: &errOut, text: "measuring", cancel: cancel, times: 3}
-	code := execute(ctx, []string{"run", "-f", workload, "--forks", "3", "--skip-verify", "--profile=false", "-o", dir}, nil, &out, watch)
+	code := execute(ctx, []string{"run", "-f", workload, "--forks", "3", "--skip-verify",
+		"--profile=false", "-o", dir}, nil, &out, watch)
 	if code != exitInterrupted || !strings.Contains(errOut.String(), "--resume "+dir) {
 		t.Fatalf("exit code %d\n%s", code, errOut.String())
 	}
@@ -57,7 +60,8 @@ func TestInterruptAndResume(t *testing.T) {
 			t.Errorf("%s: %d forks, want 3", c.ID(), n)
 		}
 	}
-	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput || !strings.Contains(errOut, "complete") {
+	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput ||
+		!strings.Contains(errOut, "complete") {
 		t.Errorf("a complete run was resumed: exit code %d\n%s", code, errOut)
 	}
 }
@@ -78,7 +82,8 @@ func TestResumeElsewhereIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput || !strings.Contains(errOut, "cores") {
+	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput ||
+		!strings.Contains(errOut, "cores") {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, other) {
@@ -89,7 +94,8 @@ func TestResumeElsewhereIsRefused(t *testing.T) {
 // --continue does not take a whole run of other code for its own.
 func TestAWholeRunOfOtherCodeIsNotContinued(t *testing.T) {
 	workload, dir := write(t, "tiny.yaml", shardedWorkload), filepath.Join(t.TempDir(), "run")
-	args := []string{"run", "-f", workload, "--impl", "binaryheap", "--forks", "1", "--profile=false", "--skip-verify", "--continue", "-o", dir}
+	args := []string{"run", "-f", workload, "--impl", "binaryheap", "--forks", "1", "--profile=false",
+		"--skip-verify", "--continue", "-o", dir}
 	for range 2 {
 		if code, _, errOut := benchrun(t, args...); code != 0 {
 			t.Fatalf("exit code %d\n%s", code, errOut)
@@ -101,7 +107,8 @@ func TestAWholeRunOfOtherCodeIsNotContinued(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, errOut := benchrun(t, args...)
-	if code != exitBadInput || !strings.Contains(errOut, "is complete, and not what this command would measure: the code has changed") {
+	if code != exitBadInput || !strings.Contains(errOut,
+		"is complete, and not what this command would measure: the code has changed") {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 }
@@ -120,7 +127,8 @@ func TestACellThatFailsIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, errOut := benchrun(t, "run", "--resume", dir)
-	if code != exitBroken || !strings.Contains(errOut, "nosuch") || !strings.Contains(errOut, "given up") {
+	if code != exitBroken || !strings.Contains(errOut, "nosuch") ||
+		!strings.Contains(errOut, "given up") {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 	if run, err = record.ReadRun(dir); err != nil || !run.Complete || len(run.Forks) != total {

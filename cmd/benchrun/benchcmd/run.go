@@ -37,7 +37,8 @@ interleaved in shuffled blocks, and writes a folder under results/ with run.json
 offline) and profiles/ (for go tool pprof).
 
 A cell is one implementation under one workload; a fork is one process that measures a
-cell. Without flags run takes the preset ` + load.DefaultPreset + `, about 3 minutes on 2 cores. It measures 6
+cell. Without flags run takes the preset ` + load.DefaultPreset +
+			`, about 3 minutes on 2 cores. It measures 6
 forks of each cell; the rest of the time goes to more forks of cells whose comparison is
 still inconclusive (--forks 6 leaves them out). Designs, baselines and variants that are there for study are left out,
 but by presets that compare designs, such as lock-starvation, and with -f or --trace;
@@ -67,7 +68,8 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 			var err error
 			if resume != "" {
 				if extra := changedBeside(cmd, "resume", "wide", "machine"); extra != "" {
-					return fmt.Errorf("--resume goes on with the settings that the run was begun with: leave out --%s", extra)
+					return fmt.Errorf(
+						"--resume goes on with the settings that the run was begun with: leave out --%s", extra)
 				}
 				result, err = runner.Resume(cmd.Context(), resume, o, cmd.ErrOrStderr())
 			} else {
@@ -94,13 +96,15 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 			if resume != "" || o.Continue {
 				took += ", pauses included"
 			}
-			fmt.Fprintf(out, "\n%d forks in %s: %s (%s beside it)\n", len(result.Run.Forks), took, filepath.Join(result.Dir, report.HTMLFile), beside)
+			fmt.Fprintf(out, "\n%d forks in %s: %s (%s beside it)\n", len(result.Run.Forks), took,
+				filepath.Join(result.Dir, report.HTMLFile), beside)
 			return err
 		},
 	}
 	addRunFlags(cmd, &o)
 	addWide(cmd, &wide)
-	cmd.Flags().BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take CPU, heap, allocs, mutex and block profiles")
+	cmd.Flags().BoolVar(&o.Profile, "profile", true,
+		"measure one more process per cell to take CPU, heap, allocs, mutex and block profiles")
 	addShardFlags(cmd, &o)
 	cmd.Flags().StringVar(&resume, "resume", "", "`FOLDER` of an interrupted run to go on with")
 	return cmd
@@ -109,26 +113,48 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 // addRunFlags adds the flags that all measuring commands share.
 func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f := cmd.Flags()
-	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+"); benchrun list shows them")
+	f.StringVar(&o.Preset, "preset", "",
+		"`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+
+			"); benchrun list shows them")
 	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML) instead of a preset")
-	f.StringVar(&o.Trace, "trace", "", "trace `FILE` to replay through stores, FIFOs and informers (see benchrun record and benchrun trace); a preset or a workload file beside it says who reads meanwhile")
-	f.Var(atLeastOne{&o.Times}, "times", "replay a cluster `N` times as large as the trace's: copies side by side, each a little later (default 1)")
-	f.Var(aboveZero{&o.Compress}, "compress", "divide the times of a trace by this, above 0 (default 1, its own speed)")
-	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue, informer")
-	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")
-	f.Var(atLeastOne{&o.Forks}, "forks", fmt.Sprintf("processes per cell, 1 or more (default %d)", runner.DefaultForks))
-	f.Var(budgetFlag{o}, "budget", fmt.Sprintf("`TIME` for more processes of comparisons that --forks leaves inconclusive, such as 10m; 0 for none (default: the preset's, %s of %s, or none with --forks)", quickBudget(), load.DefaultPreset))
-	f.Var(longerThanZero{&o.Duration}, "duration", "how long one process measures each operation or all groups (default: the workload's)")
-	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
+	f.StringVar(&o.Trace, "trace", "",
+		"trace `FILE` to replay through stores, FIFOs and informers (see benchrun record and benchrun "+
+			"trace); a preset or a workload file beside it says who reads meanwhile")
+	f.Var(atLeastOne{&o.Times}, "times",
+		"replay a cluster `N` times as large as the trace's: copies side by side, each a little later "+
+			"(default 1)")
+	f.Var(aboveZero{&o.Compress}, "compress",
+		"divide the times of a trace by this, above 0 (default 1, its own speed)")
+	f.StringSliceVar(&o.Components, "component", nil,
+		"only these components: store, fifo, delay, queue, informer")
+	f.StringSliceVar(&o.Impls, "impl", nil,
+		"only these implementations: names or globs such as 'clientgo*'")
+	f.Var(atLeastOne{&o.Forks}, "forks",
+		fmt.Sprintf("processes per cell, 1 or more (default %d)", runner.DefaultForks))
+	f.Var(budgetFlag{o}, "budget",
+		fmt.Sprintf("`TIME` for more processes of comparisons that --forks leaves inconclusive, such "+
+			"as 10m; 0 for none (default: the preset's, %s of %s, or none with --forks)", quickBudget(),
+			load.DefaultPreset))
+	f.Var(longerThanZero{&o.Duration}, "duration",
+		"how long one process measures each operation or all groups (default: the workload's)")
+	f.StringVarP(&o.Out, "output", "o", "",
+		"`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
 	o.Seed = 1
-	f.Var(seedFlag{&o.Seed}, "seed", "seed of the objects, of the order of the operations and of the schedule")
-	f.Var(atLeastOne{&o.Procs}, "procs", fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: that of benchrun, which is all cores or a container's limit)", runtime.NumCPU()))
-	f.StringArrayVar(&o.Sweep, "sweep", nil, "repeat each workload for several values: `WHAT=N,N,...`, WHAT being objects, waiting, procs, or GROUP.goroutines, GROUP.rate, GROUP.batch of a workload's group; what lacks it is left out")
-	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")
+	f.Var(seedFlag{&o.Seed}, "seed",
+		"seed of the objects, of the order of the operations and of the schedule")
+	f.Var(atLeastOne{&o.Procs}, "procs",
+		fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: that of benchrun, which is "+
+			"all cores or a container's limit)", runtime.NumCPU()))
+	f.StringArrayVar(&o.Sweep, "sweep", nil,
+		"repeat each workload for several values: `WHAT=N,N,...`, WHAT being objects, waiting, procs, "+
+			"or GROUP.goroutines, GROUP.rate, GROUP.batch of a workload's group; what lacks it is left out")
+	f.BoolVar(&o.SkipVerify, "skip-verify", false,
+		"measure without running the conformance suites; every report says so")
 	complete(cmd, "preset", presetNames)
 	complete(cmd, "component", componentNames)
 	complete(cmd, "impl", implementationNames)
-	f.Var(plantFlag{&o.Plant}, "plant", "slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
+	f.Var(plantFlag{&o.Plant}, "plant",
+		"slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
 }
 
 // quickBudget is the budget of the default preset.
@@ -208,8 +234,9 @@ func mainModule() debug.Module {
 // newFork is the hidden command that measures one fork in a process of its own.
 func newFork() *cobra.Command {
 	return &cobra.Command{
-		Use:    runner.ForkCommand,
-		Short:  "Measure one fork: a request as JSON on standard input, the fork as JSON on standard output",
+		Use: runner.ForkCommand,
+		Short: "Measure one fork: a request as JSON on standard input, the fork as JSON on standard " +
+			"output",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -229,8 +256,9 @@ func newFork() *cobra.Command {
 // newTurns is the hidden command of a process that measures a fork in turns with another.
 func newTurns() *cobra.Command {
 	return &cobra.Command{
-		Use:    runner.TurnsCommand,
-		Short:  "Measure one fork in turns with another process, as a conductor asks by gob through the pipes",
+		Use: runner.TurnsCommand,
+		Short: "Measure one fork in turns with another process, as a conductor asks by gob through " +
+			"the pipes",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -245,8 +273,9 @@ func newTurns() *cobra.Command {
 // record.
 func newRecordProcess() *cobra.Command {
 	return &cobra.Command{
-		Use:    runner.RecordCommand,
-		Short:  "Say what a run would measure: options as JSON on standard input, a record as JSON on standard output",
+		Use: runner.RecordCommand,
+		Short: "Say what a run would measure: options as JSON on standard input, a record as JSON on " +
+			"standard output",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

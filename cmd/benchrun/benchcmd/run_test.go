@@ -40,7 +40,8 @@ groups:
   goroutines: 2
 duration: 20ms
 `)
-	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "2", "-o", dir)
+	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks",
+		"2", "-o", dir)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
@@ -54,7 +55,8 @@ duration: 20ms
 		t.Fatal(err)
 	}
 	if !run.Complete || len(run.Cells) != 3 {
-		t.Errorf("complete %v, %d cells; want true and 3 (two stores, and the second copy of the first)", run.Complete, len(run.Cells))
+		t.Errorf("complete %v, %d cells; want true and 3 (two stores, and the second copy of the first)",
+			run.Complete, len(run.Cells))
 	}
 	for _, f := range run.Forks {
 		for _, s := range append(f.Series, record.Series{Values: f.Process}) {
@@ -86,7 +88,8 @@ duration: 20ms
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"delay-p99.99-ns", "offered/s", "is waived", "Where the time goes", "GOGC"} {
+	for _, want := range []string{"delay-p99.99-ns", "offered/s", "is waived", "Where the time goes",
+		"GOGC"} {
 		if !bytes.Contains(md, []byte(want)) {
 			t.Errorf("report.md lacks %q", want)
 		}
@@ -96,7 +99,8 @@ duration: 20ms
 	if err := os.Remove(again); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errOut := benchrun(t, "report", dir); code != 0 || !strings.Contains(out, "mutexmap") {
+	if code, out, errOut := benchrun(t, "report", dir); code != 0 ||
+		!strings.Contains(out, "mutexmap") {
 		t.Errorf("report: exit code %d\n%s%s", code, out, errOut)
 	}
 	if got, err := os.ReadFile(again); err != nil || !bytes.Equal(got, md) {
@@ -140,29 +144,31 @@ func checkBenchText(t *testing.T, path string) {
 func checkProfiles(t *testing.T, dir string) {
 	t.Helper()
 	var kinds []string
-	err := filepath.WalkDir(filepath.Join(dir, "profiles"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if _, err := profile.Parse(f); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
-		if out, err := exec.Command("go", "tool", "pprof", "-top", path).CombinedOutput(); err != nil {
-			t.Errorf("go tool pprof -top %s: %v\n%s", path, err, out)
-		}
-		kinds = append(kinds, filepath.Base(path))
-		return nil
-	})
+	err := filepath.WalkDir(filepath.Join(dir, "profiles"),
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			f, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if _, err := profile.Parse(f); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			if out, err := exec.Command("go", "tool", "pprof", "-top", path).CombinedOutput(); err != nil {
+				t.Errorf("go tool pprof -top %s: %v\n%s", path, err, out)
+			}
+			kinds = append(kinds, filepath.Base(path))
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(kinds)
-	if got := slices.Compact(kinds); !slices.Equal(got, []string{"allocs.pb.gz", "block.pb.gz", "cpu.pb.gz", "heap.pb.gz", "mutex.pb.gz"}) {
+	if got := slices.Compact(kinds); !slices.Equal(got,
+		[]string{"allocs.pb.gz", "block.pb.gz", "cpu.pb.gz", "heap.pb.gz", "mutex.pb.gz"}) {
 		t.Errorf("profiles %v", got)
 	}
 }
@@ -182,7 +188,8 @@ groups:
   rate: 2000
 duration: 20ms
 `)
-	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "4", "--profile=false", "--skip-verify", "--wide", "-o", dir)
+	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks",
+		"4", "--profile=false", "--skip-verify", "--wide", "-o", dir)
 	if code != 0 || !strings.Contains(out, "took turns") {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
@@ -200,9 +207,11 @@ duration: 20ms
 }
 
 func TestForkRefusesNonsense(t *testing.T) {
-	for _, in := range []string{"", "{", `{"cell":{"component":"store","impl":"nosuch","procs":1},"workload":"name: x\ncomponent: store\nobjects:\n  count: 1\nops: [get]\n"}`} {
+	for _, in := range []string{"", "{",
+		`{"cell":{"component":"store","impl":"nosuch","procs":1},"workload":"name: x\ncomponent: store\nobjects:\n  count: 1\nops: [get]\n"}`} {
 		var out, errOut bytes.Buffer
-		if code := execute(t.Context(), []string{runner.ForkCommand}, strings.NewReader(in), &out, &errOut); code == 0 {
+		if code := execute(t.Context(), []string{runner.ForkCommand}, strings.NewReader(in), &out,
+			&errOut); code == 0 {
 			t.Errorf("request %q was taken", in)
 		}
 		if json.Valid(out.Bytes()) && out.Len() > 0 {

@@ -12,8 +12,9 @@ import (
 func newSelfCheck() *cobra.Command {
 	o := runner.SelfCheckOptions{}
 	cmd := &cobra.Command{
-		Use:   "selfcheck",
-		Short: "Show on this machine that verdicts hold: the same code under two names, and slowdowns planted on purpose",
+		Use: "selfcheck",
+		Short: "Show on this machine that verdicts hold: the same code under two names, and slowdowns " +
+			"planted on purpose",
 		Long: `selfcheck asks of benchrun what its reports claim, on this machine:
 
   1. The same code under two names, the default preset, compared many times: no
@@ -37,9 +38,11 @@ It prints a page in Markdown and exits with 1 if one of these does not hold.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.Rounds, "rounds", 20, "comparisons of the same code")
-	f.Float64SliceVar(&o.Plants, "plant", []float64{10, 3, 1, 0}, "slowdowns of single operations, in `PERCENT`; 0 plants none")
+	f.Float64SliceVar(&o.Plants, "plant", []float64{10, 3, 1, 0},
+		"slowdowns of single operations, in `PERCENT`; 0 plants none")
 	f.IntVar(&o.Cells, "cells", 20, "cells measured with each of these slowdowns")
-	f.IntVar(&o.Builds, "builds", 20, "pairs of two builds of each of four kinds: slower or not, the machine alone or a core busy")
+	f.IntVar(&o.Builds, "builds", 20,
+		"pairs of two builds of each of four kinds: slower or not, the machine alone or a core busy")
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` to keep the runs in (default: none are kept)")
 	return cmd
 }
@@ -58,8 +61,9 @@ func newBusyProcess() *cobra.Command {
 // newAwakeProcess is the hidden command that keeps the processors awake beside groups.
 func newAwakeProcess() *cobra.Command {
 	return &cobra.Command{
-		Use:    runner.AwakeCommand,
-		Short:  "Keep the processors awake, at the lowest priority, until killed; a line on standard output says when they are",
+		Use: runner.AwakeCommand,
+		Short: "Keep the processors awake, at the lowest priority, until killed; a line on standard " +
+			"output says when they are",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -79,21 +79,34 @@ Ctrl-C stops it.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.preset, "preset", "", "`NAME` of a preset, whose objects are served and whose writers write")
-	f.StringVar(&o.trace, "trace", "", "trace `FILE` whose events are played (see benchrun record and benchrun trace)")
-	f.IntVar(&o.pods, "pods", 0, fmt.Sprintf("how many pods (default: the preset's, or %d)", defaultServedPods))
-	f.IntVar(&o.nodes, "nodes", 0, "how many nodes they run on (default: the preset's or trace's, or one for 30 pods)")
-	f.Float64Var(&o.rate, "rate", 0, fmt.Sprintf("writes per second (default: the preset's, or %d where it writes as fast as it can)", defaultServeRate))
+	f.StringVar(&o.preset, "preset", "",
+		"`NAME` of a preset, whose objects are served and whose writers write")
+	f.StringVar(&o.trace, "trace", "",
+		"trace `FILE` whose events are played (see benchrun record and benchrun trace)")
+	f.IntVar(&o.pods, "pods", 0, fmt.Sprintf("how many pods (default: the preset's, or %d)",
+		defaultServedPods))
+	f.IntVar(&o.nodes, "nodes", 0,
+		"how many nodes they run on (default: the preset's or trace's, or one for 30 pods)")
+	f.Float64Var(&o.rate, "rate", 0,
+		fmt.Sprintf("writes per second (default: the preset's, or %d where it writes as fast as it can)",
+			defaultServeRate))
 	f.Float64Var(&o.compress, "compress", 1, "divide the trace's times by this")
 	f.DurationVar(&o.duration, "for", 0, "how long to serve, such as 10m (default: until Ctrl-C)")
-	f.Uint64Var(&o.faults, "faults", 0, fmt.Sprintf("`SEED` of random faults, %d of each kind; 0 for none", faultsOfAKind))
+	f.Uint64Var(&o.faults, "faults", 0,
+		fmt.Sprintf("`SEED` of random faults, %d of each kind; 0 for none", faultsOfAKind))
 	f.Uint64Var(&o.seed, "seed", load.DefaultSeed, "seed of the objects and writes")
-	f.StringVar(&o.server.Address, "addr", apiserver.DefaultAddress, "`HOST:PORT` to listen on, loopback only; port 0 is a free one")
+	f.StringVar(&o.server.Address, "addr", apiserver.DefaultAddress,
+		"`HOST:PORT` to listen on, loopback only; port 0 is a free one")
 	f.BoolVar(&o.server.TLS, "tls", false, "serve HTTPS, with a certificate that the kubeconfig holds")
-	f.StringVar(&o.server.Token, "token", "", "bearer `TOKEN` that clients must bring; the kubeconfig holds it")
-	f.IntVar(&o.reads, "max-requests-inflight", apiserver.DefaultMaxInFlight, "most gets and lists in progress at once; one more gets 429; 0 for no limit")
-	f.IntVar(&o.writes, "max-mutating-requests-inflight", apiserver.DefaultMaxMutatingInFlight, "most writes in progress at once; one more gets 429; 0 for no limit")
-	f.StringVar(&o.kubeconfig, "kubeconfig-out", "", "`FILE` to write the kubeconfig to instead of printing it, until the server stops; must not exist")
+	f.StringVar(&o.server.Token, "token", "",
+		"bearer `TOKEN` that clients must bring; the kubeconfig holds it")
+	f.IntVar(&o.reads, "max-requests-inflight", apiserver.DefaultMaxInFlight,
+		"most gets and lists in progress at once; one more gets 429; 0 for no limit")
+	f.IntVar(&o.writes, "max-mutating-requests-inflight", apiserver.DefaultMaxMutatingInFlight,
+		"most writes in progress at once; one more gets 429; 0 for no limit")
+	f.StringVar(&o.kubeconfig, "kubeconfig-out", "",
+		"`FILE` to write the kubeconfig to instead of printing it, until the server stops; must not "+
+			"exist")
 	return cmd
 }
 
@@ -116,11 +129,13 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 	case o.trace != "" && given("pods"):
 		return errors.New("--pods: the pods of a trace come from it: leave out --pods")
 	case o.trace != "" && given("rate"):
-		return errors.New("--rate: the events of a trace have their times: leave out --rate, or use --compress")
+		return errors.New(
+			"--rate: the events of a trace have their times: leave out --rate, or use --compress")
 	case o.trace == "" && given("compress"):
 		return errors.New("--compress is for the times of a --trace: give one, or use --rate")
 	case !(o.compress > 0 && o.compress <= maxCompress):
-		return fmt.Errorf("--compress %v: use a number above 0, up to %g", o.compress, float64(maxCompress))
+		return fmt.Errorf("--compress %v: use a number above 0, up to %g", o.compress,
+			float64(maxCompress))
 	case o.pods < 0 || o.pods > maxServed || given("pods") && o.pods == 0:
 		return fmt.Errorf("--pods %d: use 1 to %d", o.pods, maxServed)
 	case o.nodes < 0 || o.nodes > maxServed || given("nodes") && o.nodes == 0:
@@ -130,9 +145,11 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 	case o.reads < 0:
 		return fmt.Errorf("--max-requests-inflight %d: use 1 or more, or 0 for no limit", o.reads)
 	case o.writes < 0:
-		return fmt.Errorf("--max-mutating-requests-inflight %d: use 1 or more, or 0 for no limit", o.writes)
+		return fmt.Errorf("--max-mutating-requests-inflight %d: use 1 or more, or 0 for no limit",
+			o.writes)
 	case o.duration < 0 || given("for") && o.duration == 0:
-		return fmt.Errorf("--for %v: use a time above 0, such as 10m, or leave it out to serve until Ctrl-C", o.duration)
+		return fmt.Errorf(
+			"--for %v: use a time above 0, such as 10m, or leave it out to serve until Ctrl-C", o.duration)
 	}
 	if err := loopback.CheckAddress(o.server.Address); err != nil {
 		return fmt.Errorf("--addr: %w", err)
@@ -159,9 +176,11 @@ const (
 // plan is the served objects and the writes to them.
 type plan struct {
 	pods, nodes []runtime.Object
-	trace       *load.Trace                                                          // served instead of the pods, if not nil
-	play        func(ctx context.Context, sources sources, done *atomic.Int64) error // nil for no writes
-	what        string
+	// served instead of the pods, if not nil
+	trace *load.Trace
+	// nil for no writes
+	play func(ctx context.Context, sources sources, done *atomic.Int64) error
+	what string
 }
 
 // sources are the sources of a server.
@@ -176,7 +195,9 @@ func (s sources) stop() {
 // count lists the number of objects of each resource.
 func (s sources) count() string {
 	var words []string
-	for _, gvr := range slices.SortedFunc(maps.Keys(s), func(a, b schema.GroupVersionResource) int { return strings.Compare(a.String(), b.String()) }) {
+	for _, gvr := range slices.SortedFunc(maps.Keys(s), func(a, b schema.GroupVersionResource) int {
+		return strings.Compare(a.String(), b.String())
+	}) {
 		words = append(words, fmt.Sprintf("%d %s", len(s[gvr].Snapshot()), gvr.GroupResource()))
 	}
 	return strings.Join(words, " and ")
@@ -189,10 +210,12 @@ func (p plan) sources(faults []synthetic.Fault) sources {
 	if p.trace != nil {
 		out = p.trace.Sources(synthetic.SourceOptions{Faults: faults})
 	} else {
-		out[apiserver.Pods] = synthetic.NewSource(p.pods, synthetic.SourceOptions{Example: &corev1.Pod{}, Faults: faults})
+		out[apiserver.Pods] = synthetic.NewSource(p.pods,
+			synthetic.SourceOptions{Example: &corev1.Pod{}, Faults: faults})
 	}
 	if out[apiserver.Nodes] == nil {
-		out[apiserver.Nodes] = synthetic.NewSource(p.nodes, synthetic.SourceOptions{Example: &corev1.Node{}})
+		out[apiserver.Nodes] = synthetic.NewSource(p.nodes,
+			synthetic.SourceOptions{Example: &corev1.Node{}})
 	}
 	return out
 }
@@ -203,19 +226,29 @@ func (o *serveOptions) plan() (plan, error) {
 		if err != nil {
 			return plan{}, err
 		}
-		p := plan{trace: trace, what: fmt.Sprintf("%d events of %s", len(trace.Events), o.trace), nodes: apiserver.TraceNodes(trace)}
+		p := plan{trace: trace, what: fmt.Sprintf("%d events of %s", len(trace.Events), o.trace),
+			nodes: apiserver.TraceNodes(trace)}
 		if o.nodes > 0 {
-			if slices.ContainsFunc(trace.Resources, func(r load.TraceResource) bool { return r.GVR() == apiserver.Nodes }) {
-				return plan{}, fmt.Errorf("--nodes %d: the trace %s has nodes of its own, which are served: leave --nodes out", o.nodes, o.trace)
+			if slices.ContainsFunc(trace.Resources, func(r load.TraceResource) bool {
+				return r.GVR() == apiserver.Nodes
+			}) {
+				return plan{}, fmt.Errorf(
+					"--nodes %d: the trace %s has nodes of its own, which are served: leave --nodes out", o.nodes,
+					o.trace)
 			}
-			p.nodes = synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: o.nodes}, o.seed).All()
+			p.nodes = synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: o.nodes},
+				o.seed).All()
 		}
 		o.server.ClusterScoped = map[schema.GroupVersionResource]bool{}
 		for _, r := range trace.Resources {
 			o.server.ClusterScoped[r.GVR()] = !r.Namespaced
 		}
 		p.play = func(ctx context.Context, to sources, done *atomic.Int64) error {
-			err := load.Play(ctx, trace, to, load.PlayOptions{Compress: o.compress, Shared: true, Applied: func(load.TraceEvent, time.Time, runtime.Object) { done.Add(1) }})
+			err := load.Play(ctx, trace, to,
+				load.PlayOptions{Compress: o.compress, Shared: true,
+					Applied: func(load.TraceEvent, time.Time, runtime.Object) {
+						done.Add(1)
+					}})
 			if ctx.Err() != nil {
 				return nil // the context has ended
 			}
@@ -223,7 +256,8 @@ func (o *serveOptions) plan() (plan, error) {
 		}
 		return p, nil
 	}
-	spec, traffic := synthetic.ObjectSpec{Count: defaultServedPods}, apiserver.Traffic{Op: load.OpUpdate}
+	spec, traffic := synthetic.ObjectSpec{Count: defaultServedPods},
+		apiserver.Traffic{Op: load.OpUpdate}
 	if o.preset != "" {
 		preset, err := load.LookupPreset(o.preset)
 		if err != nil {
@@ -250,9 +284,10 @@ func (o *serveOptions) plan() (plan, error) {
 	}
 	traffic.Objects, traffic.Seed = synthetic.Generate(spec, o.seed), o.seed
 	p := plan{
-		pods:  traffic.Objects.All(),
-		nodes: synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: spec.NodeCount()}, o.seed).All(),
-		what:  "nothing of its own",
+		pods: traffic.Objects.All(),
+		nodes: synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: spec.NodeCount()},
+			o.seed).All(),
+		what: "nothing of its own",
 	}
 	if traffic.Rate > 0 {
 		p.play = func(ctx context.Context, to sources, done *atomic.Int64) error {
@@ -286,9 +321,11 @@ func (o *serveOptions) serve(ctx context.Context, out, errOut io.Writer) error {
 		return err
 	}
 	if o.kubeconfig != "" {
-		defer func() { _ = os.Remove(o.kubeconfig) }() // it leads nowhere then, and the same command writes it again
+		// it leads nowhere then, and the same command writes it again
+		defer func() { _ = os.Remove(o.kubeconfig) }()
 	}
-	fmt.Fprintf(errOut, "serving %s at %s; it writes %s; Ctrl-C stops it\n", served.count(), server.URL(), p.what)
+	fmt.Fprintf(errOut, "serving %s at %s; it writes %s; Ctrl-C stops it\n", served.count(),
+		server.URL(), p.what)
 	if o.duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.duration)
@@ -311,7 +348,10 @@ func (o *serveOptions) handOut(server *apiserver.Server, out io.Writer) error {
 	if _, err := os.Lstat(o.kubeconfig); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--kubeconfig-out: %s was made meanwhile: choose another file", o.kubeconfig)
 	}
-	if err := record.ReplaceFile(o.kubeconfig, 0o600, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+	if err := record.ReplaceFile(o.kubeconfig, 0o600, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}); err != nil {
 		return fmt.Errorf("--kubeconfig-out: %w", notWritten(o.kubeconfig, err))
 	}
 	fmt.Fprintf(out, "kubeconfig %s\n", o.kubeconfig)
@@ -325,7 +365,8 @@ const (
 )
 
 // watch runs the plan's writes and shows progress until the context ends.
-func (o *serveOptions) watch(ctx context.Context, server *apiserver.Server, served sources, p plan, errOut io.Writer) error {
+func (o *serveOptions) watch(ctx context.Context, server *apiserver.Server, served sources, p plan,
+	errOut io.Writer) error {
 	var written atomic.Int64
 	played := make(chan error, 1)
 	if p.play != nil {
@@ -349,8 +390,10 @@ func (o *serveOptions) watch(ctx context.Context, server *apiserver.Server, serv
 				faults += n
 			}
 		}
-		fmt.Fprintf(errOut, "%s: %d written, %d requests, %d watches open, %d events (%.1f MB) sent, %d faults%s",
-			time.Since(start).Round(time.Second), written.Load(), s.Requests, s.Watches, s.Events, float64(s.Bytes)/1e6, faults, end)
+		fmt.Fprintf(errOut, "%s: %d written, %d requests, %d watches open, %d events (%.1f MB) sent, "+
+			"%d faults%s",
+			time.Since(start).Round(time.Second), written.Load(), s.Requests, s.Watches, s.Events,
+			float64(s.Bytes)/1e6, faults, end)
 	}
 	for {
 		select {

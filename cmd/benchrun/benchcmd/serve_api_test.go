@@ -28,7 +28,8 @@ func TestServeAPI(t *testing.T) {
 	}{
 		{"plain", []string{"--pods", "20", "--nodes", "4"}, 20, 4, false},
 		{"rate", []string{"--pods", "20", "--rate", "500", "--tls", "--token", "secret"}, 20, 1, true},
-		{"limits", []string{"--pods", "20", "--nodes", "4", "--max-requests-inflight", "1", "--max-mutating-requests-inflight", "0"}, 20, 4, false},
+		{"limits", []string{"--pods", "20", "--nodes", "4", "--max-requests-inflight", "1",
+			"--max-mutating-requests-inflight", "0"}, 20, 4, false},
 		{"preset", []string{"--preset", "lock-starvation", "--pods", "90", "--faults", "1"}, 90, 3, true},
 		{"trace", []string{"--trace", trace, "--compress", "10"}, 500, 0, false},
 	} {
@@ -41,7 +42,8 @@ func TestServeAPI(t *testing.T) {
 			code := make(chan int, 1)
 			var errOut strings.Builder
 			go func() {
-				code <- execute(ctx, append([]string{"serve-api", "--kubeconfig-out", file}, c.args...), strings.NewReader(""), w, &errOut)
+				code <- execute(ctx, append([]string{"serve-api", "--kubeconfig-out", file}, c.args...),
+					strings.NewReader(""), w, &errOut)
 				_ = w.Close()
 			}()
 			line := make([]byte, 1024)
@@ -93,7 +95,8 @@ func converse(t *testing.T, kubeconfig string, pods, nodes int, writes bool) {
 			}
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("after a minute still not %d pods, written to: %v; the last error: %v", pods, writes, err)
+			t.Fatalf("after a minute still not %d pods, written to: %v; the last error: %v", pods, writes,
+				err)
 		}
 	}
 	for {
@@ -114,7 +117,8 @@ func converse(t *testing.T, kubeconfig string, pods, nodes int, writes bool) {
 func TestServeAPIEnds(t *testing.T) {
 	t.Parallel()
 	code, out, errOut := benchrun(t, "serve-api", "--pods", "3", "--for", "1ms")
-	if code != 0 || !strings.Contains(out, "kind: Config") || !strings.Contains(errOut, "serving 1 nodes and 3 pods at http://127.0.0.1:") {
+	if code != 0 || !strings.Contains(out, "kind: Config") ||
+		!strings.Contains(errOut, "serving 1 nodes and 3 pods at http://127.0.0.1:") {
 		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}
 }
@@ -135,28 +139,37 @@ func TestServeAPIBadInput(t *testing.T) {
 		want []string
 	}{
 		{"unknown preset", []string{"--preset", "fast"}, []string{`"fast"`, "lock-starvation"}},
-		{"preset without writers", []string{"--preset", "delay-million"}, []string{`"delay-million"`, "writers", "lock-starvation"}},
-		{"preset and trace", []string{"--preset", "quick", "--trace", whole}, []string{"--preset", "--trace"}},
+		{"preset without writers", []string{"--preset", "delay-million"},
+			[]string{`"delay-million"`, "writers", "lock-starvation"}},
+		{"preset and trace", []string{"--preset", "quick", "--trace", whole},
+			[]string{"--preset", "--trace"}},
 		{"trace missing", []string{"--trace", "nowhere.trace"}, []string{"nowhere.trace"}},
 		{"truncated trace", []string{"--trace", cut}, []string{"cut.trace", "end is missing"}},
 		{"pods of a trace", []string{"--trace", whole, "--pods", "3"}, []string{"--pods"}},
 		{"rate of a trace", []string{"--trace", whole, "--rate", "3"}, []string{"--rate", "--compress"}},
 		{"compress without trace", []string{"--compress", "3"}, []string{"--compress", "--trace"}},
-		{"compress by nothing", []string{"--trace", whole, "--compress", "0"}, []string{"--compress", "above 0"}},
-		{"compress by no number", []string{"--trace", whole, "--compress", "NaN"}, []string{"--compress", "above 0"}},
+		{"compress by nothing", []string{"--trace", whole, "--compress", "0"},
+			[]string{"--compress", "above 0"}},
+		{"compress by no number", []string{"--trace", whole, "--compress", "NaN"},
+			[]string{"--compress", "above 0"}},
 		{"no pods", []string{"--pods", "0"}, []string{"--pods 0", "1 to"}},
 		{"fewer than no pods", []string{"--pods", "-1"}, []string{"--pods -1", "1 to"}},
 		{"no nodes", []string{"--nodes", "0"}, []string{"--nodes 0", "1 to"}},
 		{"negative rate", []string{"--rate", "-1"}, []string{"--rate -1"}},
 		{"no number", []string{"--rate", "NaN"}, []string{"--rate NaN"}},
-		{"negative reads", []string{"--max-requests-inflight", "-1"}, []string{"--max-requests-inflight -1", "0 for no limit"}},
-		{"negative writes", []string{"--max-mutating-requests-inflight", "-1"}, []string{"--max-mutating-requests-inflight -1"}},
+		{"negative reads", []string{"--max-requests-inflight", "-1"},
+			[]string{"--max-requests-inflight -1", "0 for no limit"}},
+		{"negative writes", []string{"--max-mutating-requests-inflight", "-1"},
+			[]string{"--max-mutating-requests-inflight -1"}},
 		{"negative time", []string{"--for", "-1s"}, []string{"--for"}},
-		{"every interface", []string{"--addr", "0.0.0.0:8080", "--kubeconfig-out", "k"}, []string{"0.0.0.0:8080", "loopback", "127.0.0.1"}},
+		{"every interface", []string{"--addr", "0.0.0.0:8080", "--kubeconfig-out", "k"},
+			[]string{"0.0.0.0:8080", "loopback", "127.0.0.1"}},
 		{"no port", []string{"--addr", "localhost"}, []string{"localhost", "HOST:PORT"}},
-		{"address taken", []string{"--addr", taken.Addr().String(), "--kubeconfig-out", "k"}, []string{taken.Addr().String()}},
+		{"address taken", []string{"--addr", taken.Addr().String(), "--kubeconfig-out", "k"},
+			[]string{taken.Addr().String()}},
 		{"kubeconfig there", []string{"--kubeconfig-out", exists}, []string{exists, "exists"}},
-		{"kubeconfig nowhere", []string{"--kubeconfig-out", filepath.Join("no", "where")}, []string{"--kubeconfig-out", "no", "folder"}},
+		{"kubeconfig nowhere", []string{"--kubeconfig-out", filepath.Join("no", "where")},
+			[]string{"--kubeconfig-out", "no", "folder"}},
 		{"argument", []string{"pods"}, []string{"pods"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

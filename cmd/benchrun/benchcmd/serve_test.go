@@ -17,7 +17,9 @@ import (
 func TestServe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	j, err := record.CreateJournal(filepath.Join(dir, "a-run"), recordtest.Run(recordtest.Spec{Forks: 3, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 50}}}))
+	j, err := record.CreateJournal(filepath.Join(dir, "a-run"),
+		recordtest.Run(recordtest.Spec{Forks: 3,
+			Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 50}}}))
 	if err == nil {
 		err = j.Close()
 	}
@@ -30,7 +32,8 @@ func TestServe(t *testing.T) {
 	code := make(chan int, 1)
 	var errOut strings.Builder
 	go func() {
-		code <- execute(ctx, []string{"serve", dir, "--addr", "localhost:0"}, strings.NewReader(""), w, &errOut)
+		code <- execute(ctx, []string{"serve", dir, "--addr", "localhost:0"}, strings.NewReader(""), w,
+			&errOut)
 		_ = w.Close()
 	}()
 	line := make([]byte, 1024)
@@ -71,15 +74,18 @@ func TestServeRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{dir, "--addr", "0.0.0.0:0"}, "--addr: address \"0.0.0.0:0\" is not on the loopback interface"},
+		{[]string{dir, "--addr", "0.0.0.0:0"},
+			"--addr: address \"0.0.0.0:0\" is not on the loopback interface"},
 		{[]string{dir, "--addr", "localhost"}, "use HOST:PORT"},
 		{[]string{dir, "--max-requests-inflight", "-1"}, "use 1 or more, or 0 for no limit"},
 		{[]string{filepath.Join(dir, "nothing")}, "make a run first"},
 		{[]string{dir, dir}, "wants at most one folder DIR of runs (default results), and got 2"},
 	} {
 		var errOut strings.Builder
-		if code := execute(t.Context(), append([]string{"serve"}, c.args...), strings.NewReader(""), io.Discard, &errOut); code != exitBadInput || !strings.Contains(errOut.String(), c.want) {
-			t.Errorf("%q: exit code %d, want 2 and a word about %q: %s", c.args, code, c.want, errOut.String())
+		if code := execute(t.Context(), append([]string{"serve"}, c.args...), strings.NewReader(""),
+			io.Discard, &errOut); code != exitBadInput || !strings.Contains(errOut.String(), c.want) {
+			t.Errorf("%q: exit code %d, want 2 and a word about %q: %s", c.args, code, c.want,
+				errOut.String())
 		}
 	}
 }

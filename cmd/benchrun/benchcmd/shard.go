@@ -18,9 +18,15 @@ import (
 // addShardFlags adds the flags of a run that is divided between machines.
 func addShardFlags(cmd *cobra.Command, o *runner.Options) {
 	f := cmd.Flags()
-	f.Var(shardFlag{&o.Shard}, "shard", "measure one part of the run, `3/16`: part 3 of 16; job/16 takes the part from the index of a Kubernetes Job's pod. benchrun merge joins the parts")
-	f.StringVar(&o.Machine, "machine", "", "`NAME` of this machine in the record, such as the node's: only forks of one machine are compared (default: the host's name)")
-	f.BoolVar(&o.Continue, "continue", false, "go on with the run in the folder -o if one was begun there with the same flags; begin one otherwise")
+	f.Var(shardFlag{&o.Shard}, "shard",
+		"measure one part of the run, `3/16`: part 3 of 16; job/16 takes the part from the index of a "+
+			"Kubernetes Job's pod. benchrun merge joins the parts")
+	f.StringVar(&o.Machine, "machine", "",
+		"`NAME` of this machine in the record, such as the node's: only forks of one machine are "+
+			"compared (default: the host's name)")
+	f.BoolVar(&o.Continue, "continue", false,
+		"go on with the run in the folder -o if one was begun there with the same flags; begin one "+
+			"otherwise")
 }
 
 // indexVariable is the variable in which a pod of an Indexed Job finds its index, from 0.
@@ -48,7 +54,8 @@ func (f shardFlag) Set(text string) error {
 	if part == "job" {
 		text := os.Getenv(indexVariable)
 		if index, err = strconv.Atoi(text); err != nil {
-			return fmt.Errorf("%s is %q, want the index of a pod of an Indexed Job, 0 to %d", indexVariable, text, of-1)
+			return fmt.Errorf("%s is %q, want the index of a pod of an Indexed Job, 0 to %d", indexVariable,
+				text, of-1)
 		}
 		index++ // a Job's indexes begin with 0
 	} else if index, err = strconv.Atoi(part); err != nil {
@@ -89,12 +96,15 @@ that was merged from the same plan and commit before, it is written anew.`,
 			err = broken(err)
 			out, to := shown(cmd, wide)
 			err = errors.Join(err, report.WriteText(out, result.Run, to))
-			fmt.Fprintf(cmd.OutOrStdout(), "\n%d forks of %d shards on %d machines: %s (%s, %s beside it)\n", len(result.Run.Forks), len(result.Run.Shards), len(result.Run.Machines()),
+			fmt.Fprintf(cmd.OutOrStdout(), "\n%d forks of %d shards on %d machines: %s (%s, %s beside it)\n",
+				len(result.Run.Forks), len(result.Run.Shards), len(result.Run.Machines()),
 				filepath.Join(result.Dir, report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
 			return err
 		},
 	}
 	addWide(cmd, &wide)
-	cmd.Flags().Var(longerThanZero{&o.Wait}, "wait", "how long to wait for shards that are missing, not finished, or have given up processes, such as 6h (default: not at all)")
+	cmd.Flags().Var(longerThanZero{&o.Wait}, "wait",
+		"how long to wait for shards that are missing, not finished, or have given up processes, such "+
+			"as 6h (default: not at all)")
 	return cmd
 }

@@ -19,10 +19,16 @@ import (
 const asStranger = "BENCHRUN_TEST_AS_STRANGER"
 
 var strangers = map[string][]catalog.Entry{
-	"sound":  {catalog.Store("mystore", mutexmap.New, catalog.Description("a stranger's store, by the test"))},
-	"taken":  {catalog.Store("lockfree", mutexmap.New, catalog.Description("as it is")), catalog.Store("two words", mutexmap.New)},
-	"panics": {catalog.Store("mystore", func(contract.Indexers) *mutexmap.Store { panic("out of cheese") }, catalog.Description("as it is"))},
-	"nil":    {catalog.Store("mystore", func(contract.Indexers) *mutexmap.Store { return nil }, catalog.Description("as it is"))},
+	"sound": {catalog.Store("mystore", mutexmap.New,
+		catalog.Description("a stranger's store, by the test"))},
+	"taken": {catalog.Store("lockfree", mutexmap.New, catalog.Description("as it is")),
+		catalog.Store("two words", mutexmap.New)},
+	"panics": {catalog.Store("mystore", func(contract.Indexers) *mutexmap.Store {
+		panic("out of cheese")
+	}, catalog.Description("as it is"))},
+	"nil": {catalog.Store("mystore", func(contract.Indexers) *mutexmap.Store {
+		return nil
+	}, catalog.Description("as it is"))},
 }
 
 // stranger runs a command line of such a program in a process of its own.
@@ -43,7 +49,8 @@ func stranger(t *testing.T, which string, args ...string) (code int, out, errOut
 func TestWrongEntries(t *testing.T) {
 	t.Parallel()
 	for which, want := range map[string][]string{
-		"taken":  {"mybench: ", "store/lockfree", "taken", `"two words" is no name`, "catalog.Description("},
+		"taken": {"mybench: ", "store/lockfree", "taken", `"two words" is no name`,
+			"catalog.Description("},
 		"panics": {"mybench: ", "store/mystore", "panics at", "stranger_test.go:", "out of cheese"},
 		"nil":    {"mybench: ", "store/mystore", "returns nil"},
 	} {
@@ -73,15 +80,20 @@ func TestEntryIsEverywhere(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"list", "--component", "store"}, []string{"lockfree", "mystore", "a stranger's store, by the test", "keeps: the whole contract"}},
+		{[]string{"list", "--component", "store"},
+			[]string{"lockfree", "mystore", "a stranger's store, by the test", "keeps: the whole contract"}},
 		{[]string{"verify", "--impl", "mystore", "--effort", "0.05"}, []string{"ok   store/mystore"}},
 		{[]string{"__complete", "run", "--impl", "my"}, []string{"mystore\tstore: a stranger's store"}},
 		{[]string{"completion", "bash"}, []string{"__start_mybench"}},
-		{[]string{"run", "--help"}, []string{"mybench run [flags]", "\n  mybench run --preset lock-starvation"}},
-		{[]string{"run", "-f", workload, "--impl", "clientgo,mystore", "--forks", "1", "--profile=false", "--skip-verify", "-o", dir}, []string{"mystore"}},
+		{[]string{"run", "--help"}, []string{"mybench run [flags]",
+			"\n  mybench run --preset lock-starvation"}},
+		{[]string{"run", "-f", workload, "--impl", "clientgo,mystore", "--forks", "1", "--profile=false",
+			"--skip-verify", "-o", dir}, []string{"mystore"}},
 		{[]string{"report", dir}, []string{"mystore"}},
-		{[]string{"compare", dir, dir, "--gate", "store/*/mystore/ns/op <= +1000%", "--inconclusive=pass"}, []string{"mystore"}},
-		{[]string{"pair", "-f", workload, "--impl", "mystore", "--forks", "1", "--skip-verify", "--inconclusive=pass", "-o", dir + "-pair"}, []string{"mystore"}},
+		{[]string{"compare", dir, dir, "--gate", "store/*/mystore/ns/op <= +1000%",
+			"--inconclusive=pass"}, []string{"mystore"}},
+		{[]string{"pair", "-f", workload, "--impl", "mystore", "--forks", "1", "--skip-verify",
+			"--inconclusive=pass", "-o", dir + "-pair"}, []string{"mystore"}},
 	} {
 		code, out, errOut := stranger(t, "sound", c.args...)
 		if code != 0 {
@@ -105,7 +117,8 @@ func TestEntryIsEverywhere(t *testing.T) {
 		t.Error("no fork measured the stranger's store")
 	}
 	for _, file := range []string{report.MarkdownFile, report.HTMLFile, report.BenchTextFile} {
-		if page, err := os.ReadFile(filepath.Join(dir, file)); err != nil || !bytes.Contains(page, []byte("mystore")) {
+		if page, err := os.ReadFile(filepath.Join(dir, file)); err != nil ||
+			!bytes.Contains(page, []byte("mystore")) {
 			t.Errorf("%s lacks it: %v", file, err)
 		}
 	}

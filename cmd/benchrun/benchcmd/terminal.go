@@ -83,12 +83,14 @@ func shown(cmd *cobra.Command, wide bool) (io.Writer, report.Terminal) {
 // forTerminal refuses a flag that only the text of a terminal heeds, beside another format.
 func forTerminal(flag string, given bool, format string) error {
 	if given && format != "text" {
-		return fmt.Errorf("--%s is for the text of a terminal: leave it out, %s has everything", flag, format)
+		return fmt.Errorf("--%s is for the text of a terminal: leave it out, %s has everything", flag,
+			format)
 	}
 	return nil
 }
 
 // addWide adds the flag for all columns.
 func addWide(cmd *cobra.Command, wide *bool) {
-	cmd.Flags().BoolVar(wide, "wide", false, "print every column of the tables, wider than a terminal of 120 columns")
+	cmd.Flags().BoolVar(wide, "wide", false,
+		"print every column of the tables, wider than a terminal of 120 columns")
 }

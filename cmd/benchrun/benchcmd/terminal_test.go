@@ -48,11 +48,13 @@ func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 // A command that only prints says so where its output is lost, once, and does not end with 0.
 func TestLostOutputIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"list"}, {"list", "--metrics"}, {"--help"}, {"run", "--help"}, {"version"}, {"advise", "--objects", "1000", "--readers", "10"}, {"completion", "bash"}} {
+	for _, args := range [][]string{{"list"}, {"list", "--metrics"}, {"--help"}, {"run", "--help"},
+		{"version"}, {"advise", "--objects", "1000", "--readers", "10"}, {"completion", "bash"}} {
 		var errOut bytes.Buffer
 		code := execute(t.Context(), args, nil, failing{}, &errOut)
 		if n := strings.Count(errOut.String(), io.ErrClosedPipe.Error()); code != exitBroken || n != 1 {
-			t.Errorf("%v: exit code %d, and the error says %d times what was lost: %s", args, code, n, errOut.String())
+			t.Errorf("%v: exit code %d, and the error says %d times what was lost: %s", args, code, n,
+				errOut.String())
 		}
 	}
 }
@@ -61,18 +63,23 @@ func TestLostOutputIsAnError(t *testing.T) {
 func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	const evil = "\x1b]0;title\x07\x1b[2J\u202e\u009b1m"
 	var file bytes.Buffer
-	w, err := load.NewTraceWriter(&file, load.TraceHeader{Source: "from " + evil, Namespace: evil, Dropped: []string{evil}, Resources: []load.TraceResource{{Version: "v1", Resource: "pods" + evil, Kind: "Pod"}}})
+	w, err := load.NewTraceWriter(&file,
+		load.TraceHeader{Source: "from " + evil, Namespace: evil, Dropped: []string{evil},
+			Resources: []load.TraceResource{{Version: "v1", Resource: "pods" + evil, Kind: "Pod"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{w.Note(load.TraceNote{What: load.NoteRefused, Why: evil}), w.Close(0, "ended "+evil)} {
+	for _, err := range []error{w.Note(load.TraceNote{What: load.NoteRefused, Why: evil}),
+		w.Close(0, "ended "+evil)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	trace := write(t, "evil.trace", file.String())
 	dir := filepath.Join(t.TempDir(), "run\x1b[31m")
-	r := recordtest.Run(recordtest.Spec{Name: evil, Forks: 2, Impls: []recordtest.Impl{{Name: "a", NsPerOp: 1}, {Name: "b" + evil, NsPerOp: 2}}})
+	r := recordtest.Run(
+		recordtest.Spec{Name: evil, Forks: 2,
+			Impls: []recordtest.Impl{{Name: "a", NsPerOp: 1}, {Name: "b" + evil, NsPerOp: 2}}})
 	r.Complete, r.Warnings = false, []string{evil}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -81,8 +88,11 @@ func TestTerminalGetsNoControlCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"trace", "info", trace}, {"trace", "cat", trace}, {"report", dir}, {"compare", dir, dir}, {"compare", dir, dir, "--format", "json"}, {"compare", dir, dir, "--format", "markdown"},
-		{"run", "--resume", dir}, {"report", dir + evil}, {"run", "--preset", evil}, {"run", "-f", evil}, {evil}, {"--" + evil}, {"run", "--impl", evil}, {"trace", "info", evil}, {"verify", "--clause", evil},
+		{"trace", "info", trace}, {"trace", "cat", trace}, {"report", dir}, {"compare", dir, dir},
+		{"compare", dir, dir, "--format", "json"}, {"compare", dir, dir, "--format", "markdown"},
+		{"run", "--resume", dir}, {"report", dir + evil}, {"run", "--preset", evil}, {"run", "-f", evil},
+		{evil}, {"--" + evil}, {"run", "--impl", evil}, {"trace", "info", evil},
+		{"verify", "--clause", evil},
 	} {
 		_, out, errOut := benchrun(t, args...)
 		for _, r := range out + errOut {

@@ -97,11 +97,13 @@ trace that is whole and can be replayed.`,
 			case trace == nil || !errors.As(err, &damage):
 				return err
 			}
-			trace.Ended = fmt.Sprintf("salvaged: lost is what lay behind block %d, at byte %d of the file", damage.Block, damage.Offset)
+			trace.Ended = fmt.Sprintf("salvaged: lost is what lay behind block %d, at byte %d of the file",
+				damage.Block, damage.Offset)
 			if err := writeTrace(output, trace); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: block %d, at byte %d of the file: %v\n%s:\n", args[0], damage.Block, damage.Offset, damage.Cause, output)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: block %d, at byte %d of the file: %v\n%s:\n", args[0],
+				damage.Block, damage.Offset, damage.Cause, output)
 			printTrace(cmd.OutOrStdout(), trace)
 			return nil
 		},
@@ -112,7 +114,9 @@ trace that is whole and can be replayed.`,
 
 // writeTrace writes a trace into a new file, whole or not at all.
 func writeTrace(path string, trace *load.Trace) error {
-	err := record.ReplaceFile(path, 0o600, func(w io.Writer) error { return load.WriteTrace(w, trace) })
+	err := record.ReplaceFile(path, 0o600, func(w io.Writer) error {
+		return load.WriteTrace(w, trace)
+	})
 	if err != nil {
 		return notWritten(path, err)
 	}
@@ -125,7 +129,8 @@ func mayBeMade(path string) error {
 		return fmt.Errorf("%s exists: choose another file with -o", path)
 	}
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
-		return fmt.Errorf("%s is no folder: make it first, or choose another file with -o", filepath.Dir(path))
+		return fmt.Errorf("%s is no folder: make it first, or choose another file with -o",
+			filepath.Dir(path))
 	}
 	return nil
 }
@@ -158,7 +163,8 @@ func printTrace(out io.Writer, trace *load.Trace) {
 	i := trace.Info()
 	fmt.Fprintf(out, "  source     %s\n", trace.Source)
 	if !trace.Recorded.IsZero() {
-		fmt.Fprintf(out, "  recorded   %s, for %s\n", trace.Recorded.Format(time.RFC3339), trace.Length.Round(time.Millisecond))
+		fmt.Fprintf(out, "  recorded   %s, for %s\n", trace.Recorded.Format(time.RFC3339),
+			trace.Length.Round(time.Millisecond))
 	}
 	if trace.Ended != "" {
 		fmt.Fprintf(out, "  ended      %s\n", trace.Ended)
@@ -172,8 +178,10 @@ func printTrace(out io.Writer, trace *load.Trace) {
 	if trace.Compress != 1 || trace.Seed != 0 {
 		fmt.Fprintf(out, "  compressed by %g, seed %d\n", trace.Compress, trace.Seed)
 	}
-	fmt.Fprintf(out, "  span       %s, %.0f events/s on average, %d in the busiest second\n", i.Span, i.MeanRate, i.PeakRate)
-	fmt.Fprintf(out, "  objects    %d in %d namespaces on %d nodes; %d at the start, %d at once at most, %d at the end\n", i.Objects, i.Namespaces, i.Nodes, i.Initial, i.PeakLive, i.FinalLive)
+	fmt.Fprintf(out, "  span       %s, %.0f events/s on average, %d in the busiest second\n", i.Span,
+		i.MeanRate, i.PeakRate)
+	fmt.Fprintf(out, "  objects    %d in %d namespaces on %d nodes; %d at the start, %d at once at "+
+		"most, %d at the end\n", i.Objects, i.Namespaces, i.Nodes, i.Initial, i.PeakLive, i.FinalLive)
 	fmt.Fprintf(out, "  events     %d:", i.Total)
 	for _, t := range []watch.EventType{watch.Added, watch.Modified, watch.Deleted} {
 		fmt.Fprintf(out, " %d %s", i.Events[t], strings.ToLower(string(t)))
@@ -181,13 +189,16 @@ func printTrace(out io.Writer, trace *load.Trace) {
 	fmt.Fprintf(out, "\n  shows      %s\n", i.Contention(1))
 	if len(i.Resources) > 1 {
 		for _, r := range i.Resources {
-			fmt.Fprintf(out, "    %s: %d objects, %d at the start, %d at the end, %d events\n", r, r.Objects, r.Initial, r.FinalLive, r.Events)
+			fmt.Fprintf(out, "    %s: %d objects, %d at the start, %d at the end, %d events\n", r, r.Objects,
+				r.Initial, r.FinalLive, r.Events)
 		}
 	}
 	for _, n := range trace.Notes {
-		fmt.Fprintf(out, "  at %s  %s %s", n.At.Round(time.Millisecond), trace.Resources[n.Resource], n.What)
+		fmt.Fprintf(out, "  at %s  %s %s", n.At.Round(time.Millisecond), trace.Resources[n.Resource],
+			n.What)
 		if n.What == load.NoteRelisted {
-			fmt.Fprintf(out, ", which found %d added, %d modified, %d deleted", n.Added, n.Modified, n.Deleted)
+			fmt.Fprintf(out, ", which found %d added, %d modified, %d deleted", n.Added, n.Modified,
+				n.Deleted)
 		}
 		fmt.Fprintf(out, ": %s\n", n.Why)
 	}

@@ -78,11 +78,14 @@ such rows out and counts them.`,
 			if err != nil {
 				var rows load.RowErrors
 				if errors.As(err, &rows) {
-					return fmt.Errorf("%w\nnothing was written; --skip-bad-rows leaves such rows out and counts them", err)
+					return fmt.Errorf(
+						"%w\nnothing was written; --skip-bad-rows leaves such rows out and counts them", err)
 				}
 				return err
 			}
-			if err := record.ReplaceFile(output, 0o644, func(w io.Writer) error { return load.WritePodTrace(w, trace) }); err != nil {
+			if err := record.ReplaceFile(output, 0o644, func(w io.Writer) error {
+				return load.WritePodTrace(w, trace)
+			}); err != nil {
 				return notWritten(output, err)
 			}
 			out := cmd.OutOrStdout()
@@ -90,28 +93,37 @@ such rows out and counts them.`,
 			if nodes != "" {
 				fmt.Fprintf(out, ", %d of %d nodes", report.Nodes, report.NodeRows)
 			}
-			fmt.Fprintf(out, "\n  %d pods alive when the recording began, %d never scheduled, %d alive when it ended, %d deleted in the second of their creation\n", report.AliveAtStart, report.NeverScheduled, report.AliveAtEnd, report.Instant)
+			fmt.Fprintf(out, "\n  %d pods alive when the recording began, %d never scheduled, %d alive "+
+				"when it ended, %d deleted in the second of their creation\n", report.AliveAtStart,
+				report.NeverScheduled, report.AliveAtEnd, report.Instant)
 			for _, problem := range slices.Sorted(maps.Keys(report.Skipped)) {
 				fmt.Fprintf(out, "  left out %d rows: %s\n", report.Skipped[problem], problem)
 			}
 			printTrace(out, trace.Trace())
 			if span := trace.Trace().Info().Span; span < time.Second && !cmd.Flags().Changed("compress") {
-				cmd.PrintErrf("warning: the whole trace takes %s, because its times were divided by %d, which suits openb: give --compress, 1 for the times of the file\n", span, openbCompress)
+				cmd.PrintErrf("warning: the whole trace takes %s, because its times were divided by %d, "+
+					"which suits openb: give --compress, 1 for the times of the file\n", span, openbCompress)
 			}
 			return nil
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&pods, "pods", "", "`FILE` of the pods (CSV, may be compressed by gzip)")
-	f.StringVar(&nodes, "nodes", "", "`FILE` of the nodes (CSV): sn, cpu_milli, memory_mib, gpu, model (default: a node for each 30 pods)")
-	f.StringSliceVar(&columns, "map", nil, "`FIELD=COLUMN,...`: which columns of --pods to read, such as name=instance_sn,creation_time=created_ms*0.001")
+	f.StringVar(&nodes, "nodes", "",
+		"`FILE` of the nodes (CSV): sn, cpu_milli, memory_mib, gpu, model (default: a node for each "+
+			"30 pods)")
+	f.StringSliceVar(&columns, "map", nil,
+		"`FIELD=COLUMN,...`: which columns of --pods to read, such as "+
+			"name=instance_sn,creation_time=created_ms*0.001")
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write; must not exist")
 	o.Compress, o.Seed, o.Namespaces = openbCompress, load.DefaultSeed, load.DefaultTraceNamespaces
-	f.Var(aboveZero{&o.Compress}, "compress", "divide all times by this, 1 or more: a million turns the 149 days of openb into 13 seconds")
+	f.Var(aboveZero{&o.Compress}, "compress",
+		"divide all times by this, 1 or more: a million turns the 149 days of openb into 13 seconds")
 	f.Var(seedFlag{&o.Seed}, "seed", "seed of what the files do not tell")
 	f.Var(atLeastOne{&o.Namespaces}, "namespaces", "how many namespaces to spread pods over")
 	f.BoolVar(&o.SkipBadRows, "skip-bad-rows", false, "leave broken rows out, and count them")
-	f.BoolVar(&o.DeleteAtEnd, "delete-at-end", false, "take a deletion at the recording's last instant for one, not for its end")
+	f.BoolVar(&o.DeleteAtEnd, "delete-at-end", false,
+		"take a deletion at the recording's last instant for one, not for its end")
 	return cmd
 }
 

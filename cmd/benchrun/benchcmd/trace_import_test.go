@@ -26,28 +26,37 @@ func TestImportOfAnyCSV(t *testing.T) {
 	}
 	csv := write(t, "mine.csv.gz", packed.String())
 	trace := filepath.Join(t.TempDir(), "mine.trace")
-	code, out, errOut := benchrun(t, "trace", "import", "--pods", csv, "--map", "name=id,creation_time=born_ms*0.001", "--map", "deletion_time=died_ms*0.001", "--compress", "10", "-o", trace)
+	code, out, errOut := benchrun(t, "trace", "import", "--pods", csv, "--map",
+		"name=id,creation_time=born_ms*0.001", "--map", "deletion_time=died_ms*0.001", "--compress", "10",
+		"-o", trace)
 	const shows = "shows      at most 60 objects at once"
-	if code != 0 || !strings.Contains(out, "60 of 60 pods\n") || !strings.Contains(out, "31 pods alive when the recording began") || !strings.Contains(out, shows) {
+	if code != 0 || !strings.Contains(out, "60 of 60 pods\n") ||
+		!strings.Contains(out, "31 pods alive when the recording began") ||
+		!strings.Contains(out, shows) {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
-	if code, out, errOut = benchrun(t, "trace", "info", trace); code != 0 || !strings.Contains(out, shows) || !strings.Contains(out, "31 at the start") {
+	if code, out, errOut = benchrun(t, "trace", "info", trace); code != 0 ||
+		!strings.Contains(out, shows) || !strings.Contains(out, "31 at the start") {
 		t.Errorf("info: exit code %d\n%s%s", code, out, errOut)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out, errOut = benchrun(t, "run", "--trace", trace, "--times", "2", "--component", "store", "--impl", "clientgo,mutexmap", "--forks", "1", "--profile=false", "--skip-verify", "-o", dir)
-	if code != 0 || !strings.Contains(errOut, "mine.trace: at most 120 objects at once") || !strings.Contains(errOut, "the replay may show starvation") {
+	code, out, errOut = benchrun(t, "run", "--trace", trace, "--times", "2", "--component", "store",
+		"--impl", "clientgo,mutexmap", "--forks", "1", "--profile=false", "--skip-verify", "-o", dir)
+	if code != 0 || !strings.Contains(errOut, "mine.trace: at most 120 objects at once") ||
+		!strings.Contains(errOut, "the replay may show starvation") {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
 	run, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Settings.Times != 2 || run.Workloads[0].Name != "trace-mine-x2" || !strings.HasSuffix(run.Workloads[0].Source, "2 times over") || len(run.Checks) == 0 {
+	if run.Settings.Times != 2 || run.Workloads[0].Name != "trace-mine-x2" ||
+		!strings.HasSuffix(run.Workloads[0].Source, "2 times over") || len(run.Checks) == 0 {
 		t.Errorf("%+v of %+v", run.Settings, run.Workloads[0])
 	}
 	for _, c := range run.Checks {
-		if !c.Passed || strings.Contains(c.Name, "final state") && !strings.Contains(c.Detail, "60 objects after") {
+		if !c.Passed || strings.Contains(c.Name, "final state") &&
+			!strings.Contains(c.Detail, "60 objects after") {
 			t.Errorf("%+v", c)
 		}
 	}

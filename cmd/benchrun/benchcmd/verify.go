@@ -48,7 +48,8 @@ them. It exits with 1 if one survives.`,
 			if !(effort > 0 && effort <= mostEffort) {
 				return fmt.Errorf("--effort %g: want more than 0, up to %d; 1 is the usual", effort, mostEffort)
 			}
-			opts := []suite.Option{suite.WithEffort(effort), suite.WithSeed(seed), suite.WithContext(cmd.Context())}
+			opts := []suite.Option{suite.WithEffort(effort), suite.WithSeed(seed),
+				suite.WithContext(cmd.Context())}
 			asked := map[contract.Component][]string{}
 			for _, id := range clauses {
 				clause, err := contract.LookupClause(id)
@@ -86,7 +87,8 @@ them. It exits with 1 if one survives.`,
 				return broken(fmt.Errorf("%d of %d implementations do not keep the contract", failed, checked))
 			}
 			if checked == 0 {
-				return fmt.Errorf("no case ran: the chosen implementations have none for %s, or waive it", strings.Join(clauses, ", "))
+				return fmt.Errorf("no case ran: the chosen implementations have none for %s, or waive it",
+					strings.Join(clauses, ", "))
 			}
 			what := "the contract"
 			if len(clauses) > 0 {
@@ -102,8 +104,10 @@ them. It exits with 1 if one survives.`,
 	f.StringSliceVar(&clauses, "clause", nil, "only these clauses, such as STORE-7")
 	f.Uint64Var(&seed, "seed", 0, "repeat the random choices of an earlier run (default: new ones)")
 	f.Float64Var(&effort, "effort", 1, "scale the random and stress cases")
-	f.BoolVarP(&verbose, "verbose", "v", false, "print the cases that do not apply, with the reason; with --mutants, every mutant")
-	f.BoolVar(&onMutants, "mutants", false, "run the suites over broken implementations and print the score")
+	f.BoolVarP(&verbose, "verbose", "v", false,
+		"print the cases that do not apply, with the reason; with --mutants, every mutant")
+	f.BoolVar(&onMutants, "mutants", false,
+		"run the suites over broken implementations and print the score")
 	complete(cmd, "component", componentNames)
 	complete(cmd, "impl", implementationNames)
 	complete(cmd, "clause", clauseNames)

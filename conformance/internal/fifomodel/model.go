@@ -113,7 +113,8 @@ func (m *Model) Replace(list []any, resourceVersion string) {
 		m.ImpliedDeletions(list)
 		m.Replaced(list)
 	case contract.InOrderAtomic:
-		m.Enqueue(contract.Delta{Type: contract.ReplacedAll, Object: contract.ReplacedAllInfo{ResourceVersion: resourceVersion, Objects: list}}, "")
+		m.Enqueue(contract.Delta{Type: contract.ReplacedAll,
+			Object: contract.ReplacedAllInfo{ResourceVersion: resourceVersion, Objects: list}}, "")
 	}
 	m.Populate(len(m.Waiting))
 }
@@ -164,7 +165,8 @@ func (m *Model) ImpliedDeletions(list []any) {
 }
 
 func deletion(key string, obj any) contract.Delta {
-	return contract.Delta{Type: contract.Deleted, Object: contract.DeletedFinalStateUnknown{Key: key, Obj: obj}}
+	return contract.Delta{Type: contract.Deleted,
+		Object: contract.DeletedFinalStateUnknown{Key: key, Obj: obj}}
 }
 
 // lookUp finds a known object. It returns nil and false if there is none or if the look-up

@@ -17,7 +17,8 @@ import (
 // uses it compiles against either: functions have the same parameters and results, and types
 // the same exported methods and fields. Loading both from their source takes some seconds.
 func Missing(ours, theirs string) ([]string, error) {
-	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps}, ours, theirs)
+	pkgs, err := packages.Load(
+		&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps}, ours, theirs)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,8 @@ type differ struct{ ours, theirs *types.Package }
 
 func (d differ) differences(mine, theirs types.Object) []string {
 	if _, isType := theirs.(*types.TypeName); !isType {
-		if a, b := d.text(mine.Type()), d.text(theirs.Type()); a != b && !types.Identical(mine.Type(), theirs.Type()) {
+		if a, b := d.text(mine.Type()), d.text(theirs.Type()); a != b &&
+			!types.Identical(mine.Type(), theirs.Type()) {
 			return []string{fmt.Sprintf("%s: %s, want %s", theirs.Name(), a, b)}
 		}
 		return nil
@@ -65,7 +67,8 @@ func (d differ) differences(mine, theirs types.Object) []string {
 	have := d.members(a)
 	for member, want := range d.members(b) {
 		if have[member] != want {
-			out = append(out, fmt.Sprintf("%s.%s: %s, want %s", theirs.Name(), member, cmp.Or(have[member], "missing"), want))
+			out = append(out, fmt.Sprintf("%s.%s: %s, want %s", theirs.Name(), member,
+				cmp.Or(have[member], "missing"), want))
 		}
 	}
 	return out

@@ -9,7 +9,8 @@ import (
 // queue/workqueue has names in common with client-go's package, and other types under them.
 func TestDifferencesAreSeen(t *testing.T) {
 	t.Parallel()
-	missing, err := Missing("github.com/informerbench/informerbench/queue/workqueue", "k8s.io/client-go/util/workqueue")
+	missing, err := Missing("github.com/informerbench/informerbench/queue/workqueue",
+		"k8s.io/client-go/util/workqueue")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,11 +11,13 @@ import (
 func TestUpstream(t *testing.T) {
 	t.Parallel()
 	const starts = "starts a kube-apiserver and etcd; the bridge starts our API server"
-	const synced = "it wants an error because the context has ended, but the cache returns none if the informer has synced by then"
+	const synced = "it wants an error because the context has ended, but the cache returns none if " +
+		"the informer has synced by then"
 	upstreamtest.Suite{
 		Theirs: "sigs.k8s.io/controller-runtime/pkg/cache",
 		Ours:   "github.com/informerbench/informerbench/dropin/internal/ctrlcache",
-		Files:  []string{"cache_test.go", "cache_suite_test.go"}, // the others are about controller-runtime's code alone
+		// the others are about controller-runtime's code alone
+		Files:  []string{"cache_test.go", "cache_suite_test.go"},
 		Bridge: "testdata/bridge.go",
 		Specs:  "TestSource",
 		LeftOut: map[string]string{

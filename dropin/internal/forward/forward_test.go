@@ -22,14 +22,17 @@ func TestGenerate(t *testing.T) {
 	write("own_test.go", "package maps\n\nfunc Values() {}\n")
 	write("forwards.go", "package maps\n\nfunc All() {}\n")
 	_, err := Generate(dir, "forwards.go", "maps")
-	if err == nil || !strings.Contains(err.Error(), "maps.All has type parameters: declare it by hand") || strings.Contains(err.Error(), "maps.Keys") || !strings.Contains(err.Error(), "maps.Values") {
+	if err == nil || !strings.Contains(err.Error(),
+		"maps.All has type parameters: declare it by hand") ||
+		strings.Contains(err.Error(), "maps.Keys") || !strings.Contains(err.Error(), "maps.Values") {
 		t.Errorf("functions with type parameters, of which Keys is declared: %v", err)
 	}
 	text, err := Generate(dir, "forwards.go", "container/ring")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"package ring\n", "\ntype Ring = theirs.Ring\n", "\nvar New = theirs.New\n"} {
+	for _, want := range []string{"package ring\n", "\ntype Ring = theirs.Ring\n",
+		"\nvar New = theirs.New\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

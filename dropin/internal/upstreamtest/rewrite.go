@@ -20,7 +20,8 @@ import (
 // Every line stays where it is, and a line directive names the file, so that failures and
 // logs show client-go's own lines. It takes the names that it finds out of unused. The text is nil
 // if nothing is left of the file.
-func (s Suite) rewrite(path string, unused map[string]bool) (text []byte, tests []string, err error) {
+func (s Suite) rewrite(path string, unused map[string]bool) (text []byte, tests []string,
+	err error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
@@ -82,7 +83,8 @@ func (s Suite) rewrite(path string, unused map[string]bool) (text []byte, tests 
 }
 
 // inFile looks a name up that may be given for one file only, and takes it out of unused.
-func inFile(names map[string]string, path, name string, unused map[string]bool) (value string, ok bool) {
+func inFile(names map[string]string, path, name string, unused map[string]bool) (value string,
+	ok bool) {
 	for _, key := range []string{filepath.Base(path) + ":" + name, name} {
 		if value, ok = names[key]; ok {
 			delete(unused, key)
@@ -100,7 +102,9 @@ func (s Suite) pointImport(im *ast.ImportSpec, used map[string]bool, e *edits) {
 		names = []string{im.Name.Name}
 	}
 	switch {
-	case !slices.ContainsFunc(names, func(name string) bool { return name == "_" || name == "." || used[name] }):
+	case !slices.ContainsFunc(names, func(name string) bool {
+		return name == "_" || name == "." || used[name]
+	}):
 		e.replace(im, "")
 	case path == s.Theirs:
 		e.replace(im.Path, strconv.Quote(s.Ours))
@@ -125,7 +129,9 @@ func (e *edits) replace(n ast.Node, text string) {
 
 // apply returns the text with the changes. Where one lies within another, the outer counts.
 func (e *edits) apply() []byte {
-	slices.SortFunc(e.all, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	slices.SortFunc(e.all, func(a, b edit) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
+	})
 	var out []byte
 	done := 0
 	for _, c := range e.all {

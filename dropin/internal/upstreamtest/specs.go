@@ -36,7 +36,8 @@ func readSpecs(file string, results, output map[string]string) (names []string, 
 	}
 	for _, suite := range report {
 		for _, spec := range suite.SpecReports {
-			at := fmt.Sprintf("%s:%d: %s", spec.Failure.Location.FileName, spec.Failure.Location.LineNumber, spec.Failure.Message)
+			at := fmt.Sprintf("%s:%d: %s", spec.Failure.Location.FileName, spec.Failure.Location.LineNumber,
+				spec.Failure.Message)
 			if spec.LeafNodeType != "It" {
 				if spec.State != "passed" {
 					return nil, fmt.Errorf("%s %s: %s", spec.LeafNodeType, spec.State, at)

@@ -75,7 +75,9 @@ func (s Suite) Run(t *testing.T) {
 		tests = append(tests, specs...)
 	}
 	for end := range s.Races {
-		if !slices.ContainsFunc(tests, func(name string) bool { return strings.HasSuffix(name, end) && results[name] == "pass" }) {
+		if !slices.ContainsFunc(tests, func(name string) bool {
+			return strings.HasSuffix(name, end) && results[name] == "pass"
+		}) {
 			t.Errorf("no test or spec whose name ends with %q passes", end)
 		}
 	}
@@ -117,7 +119,8 @@ func (s Suite) dirOf(path string) (string, error) { return list(path, "{{.Dir}}"
 
 // list runs go list on a package.
 func list(path, format string) (string, error) {
-	out, err := exec.Command("go", "list", "-f", format, path).Output() //nolint:gosec // constants of a test
+	out, err := exec.Command("go", "list", "-f", format,
+		path).Output() //nolint:gosec // constants of a test
 	if err != nil {
 		return "", fmt.Errorf("finding %s: %w", path, err)
 	}
@@ -149,7 +152,8 @@ func (s Suite) modules(tmp string) (file string, err error) {
 		return "", err
 	}
 	file = filepath.Join(tmp, "go.mod")
-	return file, errors.Join(os.WriteFile(file, text, 0o644), os.WriteFile(filepath.Join(tmp, "go.sum"), sums, 0o644)) //nolint:gosec // no secrets
+	return file, errors.Join(os.WriteFile(file, text, 0o644),
+		os.WriteFile(filepath.Join(tmp, "go.sum"), sums, 0o644)) //nolint:gosec // no secrets
 }
 
 // overlay writes the rewritten test files to tmp, and the file that lays them over ours. Our
@@ -226,8 +230,10 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 }
 
 // goTest runs the tests, and returns the result and the output of each.
-func (s Suite) goTest(overlay, modules string, tests []string) (results, output map[string]string, err error) {
-	args := []string{"test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules, "-overlay", overlay, "-run", "^(" + strings.Join(tests, "|") + ")$", s.Ours}
+func (s Suite) goTest(overlay, modules string, tests []string) (results, output map[string]string,
+	err error) {
+	args := []string{"test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules,
+		"-overlay", overlay, "-run", "^(" + strings.Join(tests, "|") + ")$", s.Ours}
 	if s.Specs != "" {
 		args = append(args, "-ginkgo.json-report="+filepath.Join(filepath.Dir(overlay), specsFile))
 	}

@@ -116,7 +116,9 @@ func (s *Store) find(index string, values []string, found func(key string, objec
 		return noIndex(index)
 	}
 	for key, r := range s.mu.records {
-		if slices.ContainsFunc(r.values[index], func(v string) bool { return slices.Contains(values, v) }) {
+		if slices.ContainsFunc(r.values[index], func(v string) bool {
+			return slices.Contains(values, v)
+		}) {
 			found(key, r.object)
 		}
 	}
@@ -129,13 +131,17 @@ func noIndex(name string) error {
 
 // ByIndex returns the objects that have a value in an index.
 func (s *Store) ByIndex(indexName, indexedValue string) (objects []any, err error) {
-	err = s.find(indexName, []string{indexedValue}, func(_ string, o any) { objects = append(objects, o) })
+	err = s.find(indexName, []string{indexedValue}, func(_ string, o any) {
+		objects = append(objects, o)
+	})
 	return objects, err
 }
 
 // IndexKeys returns the keys of the objects that have a value in an index, sorted.
 func (s *Store) IndexKeys(indexName, indexedValue string) (keys []string, err error) {
-	err = s.find(indexName, []string{indexedValue}, func(key string, _ any) { keys = append(keys, key) })
+	err = s.find(indexName, []string{indexedValue}, func(key string, _ any) {
+		keys = append(keys, key)
+	})
 	slices.Sort(keys)
 	return keys, err
 }

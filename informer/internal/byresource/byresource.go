@@ -23,16 +23,22 @@ import (
 // Source makes the informers of one client. Make one with NewSource.
 type Source struct {
 	example   runtime.Object
-	listWatch func(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions)) cache.ListerWatcher
+	listWatch func(gvr schema.GroupVersionResource, namespace string,
+		tweak func(*metav1.ListOptions)) cache.ListerWatcher
 }
 
 // NewSource returns the source of a client's informers, whose objects are of the type of
 // example. resource returns the client of a resource in a namespace, or in all if that is empty.
 // It is called for each list and watch, and not before: a test may have no client, and fill the
 // store by hand.
-func NewSource[L runtime.Object](client any, example runtime.Object, resource func(gvr schema.GroupVersionResource, namespace string) informer.ResourceClient[L]) Source {
-	return Source{example, func(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions)) cache.ListerWatcher {
-		return informer.NewListWatch(client, lateClient[L](func() informer.ResourceClient[L] { return resource(gvr, namespace) }), tweak)
+func NewSource[L runtime.Object](client any, example runtime.Object,
+	resource func(gvr schema.GroupVersionResource,
+		namespace string) informer.ResourceClient[L]) Source {
+	return Source{example, func(gvr schema.GroupVersionResource, namespace string,
+		tweak func(*metav1.ListOptions)) cache.ListerWatcher {
+		return informer.NewListWatch(client, lateClient[L](func() informer.ResourceClient[L] {
+			return resource(gvr, namespace)
+		}), tweak)
 	}}
 }
 
@@ -43,16 +49,19 @@ func (c lateClient[L]) List(ctx context.Context, options metav1.ListOptions) (L,
 	return c().List(ctx, options)
 }
 
-func (c lateClient[L]) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+func (c lateClient[L]) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface,
+	error) {
 	return c().Watch(ctx, options)
 }
 
 // NewInformer returns an informer that belongs to no factory.
-func (s Source) NewInformer(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions), options informer.Options) informers.GenericInformer {
+func (s Source) NewInformer(gvr schema.GroupVersionResource, namespace string,
+	tweak func(*metav1.ListOptions), options informer.Options) informers.GenericInformer {
 	return Generic(s.newInformer(gvr, namespace, tweak, options), gvr)
 }
 
-func (s Source) newInformer(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions), options informer.Options) cache.SharedIndexInformer {
+func (s Source) newInformer(gvr schema.GroupVersionResource, namespace string,
+	tweak func(*metav1.ListOptions), options informer.Options) cache.SharedIndexInformer {
 	options.ObjectDescription = gvr.String()
 	return informer.New(s.listWatch(gvr, namespace, tweak), s.example, options)
 }
@@ -99,7 +108,8 @@ func (f *Factory) Shutdown() {
 }
 
 // Generic returns an informer with a lister of its resource.
-func Generic(i cache.SharedIndexInformer, gvr schema.GroupVersionResource) informers.GenericInformer {
+func Generic(i cache.SharedIndexInformer,
+	gvr schema.GroupVersionResource) informers.GenericInformer {
 	return genericInformer{i, gvr.GroupResource()}
 }
 

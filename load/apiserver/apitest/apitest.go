@@ -63,7 +63,8 @@ func Run(t *testing.T, s Server) {
 	for _, c := range Cases() {
 		t.Run(strings.ReplaceAll(c.Name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			vars := map[string]string{"$ns": "apitest-" + strings.NewReplacer(" ", "-", ",", "").Replace(strings.ToLower(c.Name))}
+			vars := map[string]string{
+				"$ns": "apitest-" + strings.NewReplacer(" ", "-", ",", "").Replace(strings.ToLower(c.Name))}
 			for i, step := range c.Steps {
 				if err := s.ask(step, vars); err != nil {
 					t.Errorf("step %d: %s %.200s: %v", i, expand(step.Do, vars), expand(step.Body, vars), err)
@@ -76,7 +77,8 @@ func Run(t *testing.T, s Server) {
 // ask sends the request of a step; the error says how the answer differs.
 func (s Server) ask(step Step, vars map[string]string) error {
 	method, path, _ := strings.Cut(expand(step.Do, vars), " ")
-	req, err := http.NewRequest(method, s.URL+"/apis/example.com/v1/"+path, strings.NewReader(expand(step.Body, vars)))
+	req, err := http.NewRequest(method, s.URL+"/apis/example.com/v1/"+path,
+		strings.NewReader(expand(step.Body, vars)))
 	if err != nil {
 		return err
 	}
@@ -145,7 +147,9 @@ func Definitions() []string {
 "metadata":{"name":"%[3]s.example.com"},
 "spec":{"group":"example.com","scope":%[1]q,"names":{"kind":%[2]q,"plural":%[3]q,"singular":%[4]q,"listKind":"%[2]sList"},
 "versions":[{"name":"v1","served":true,"storage":true,"schema":%[5]s,"subresources":{"status":{}},
-"selectableFields":[{"jsonPath":".spec.color"}]}]}}`, scope, kind, plural, strings.ToLower(kind), schema)
+"selectableFields":[{"jsonPath":".spec.color"}]}]}}`, scope, kind, plural, strings.ToLower(kind),
+			schema)
 	}
-	return []string{definition("Namespaced", "Widget", "widgets"), definition("Cluster", "Galaxy", "galaxies")}
+	return []string{definition("Namespaced", "Widget", "widgets"),
+		definition("Cluster", "Galaxy", "galaxies")}
 }

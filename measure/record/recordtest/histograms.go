@@ -10,7 +10,8 @@ import (
 
 // AddHistogram gives a distribution of n durations to the series with that name in every fork
 // that has it: the i-th of fork f, counted from 0 in the order of r.Forks, takes of(f, i).
-func AddHistogram(r *record.Run, series, distribution string, n int, of func(fork, i int) time.Duration) error {
+func AddHistogram(r *record.Run, series, distribution string, n int,
+	of func(fork, i int) time.Duration) error {
 	found := false
 	for f := range r.Forks {
 		for s := range r.Forks[f].Series {

@@ -23,7 +23,8 @@ func AddProfiles(dir string, r *record.Run, stacks func(record.Cell) []Stack) er
 		if c.Role != "" {
 			continue
 		}
-		f := record.Fork{Cell: c, Index: record.ProfileIndex, Block: r.Settings.Forks, Process: map[string]float64{}}
+		f := record.Fork{Cell: c, Index: record.ProfileIndex, Block: r.Settings.Forks,
+			Process: map[string]float64{}}
 		folder := filepath.Join(dir, "profiles", c.FileName())
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return err
@@ -34,8 +35,11 @@ func AddProfiles(dir string, r *record.Run, stacks func(record.Cell) []Stack) er
 			types            []*profile.ValueType
 			counts, perCount int64
 		}{
-			{"cpu.pb.gz", 10_000_000, []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}, 1, 10_000_000},
-			{"allocs.pb.gz", 512 << 10, []*profile.ValueType{{Type: "alloc_objects", Unit: "count"}, {Type: "alloc_space", Unit: "bytes"}}, 2, 512 << 10},
+			{"cpu.pb.gz", 10_000_000, []*profile.ValueType{{Type: "samples", Unit: "count"},
+				{Type: "cpu", Unit: "nanoseconds"}}, 1, 10_000_000},
+			{"allocs.pb.gz", 512 << 10,
+				[]*profile.ValueType{{Type: "alloc_objects", Unit: "count"},
+					{Type: "alloc_space", Unit: "bytes"}}, 2, 512 << 10},
 		} {
 			made := &profile.Profile{SampleType: p.types, PeriodType: p.types[1], Period: p.period}
 			fill(made, stacks(c), p.counts, p.perCount)

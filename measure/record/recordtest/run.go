@@ -60,20 +60,24 @@ func Run(s Spec) *record.Run {
 		s.Draw = func(rng *rand.Rand) float64 { return max(0.01, 1+s.Noise*rng.NormFloat64()) }
 	}
 	r := &record.Run{
-		Schema: record.Schema, Name: s.Name, Preset: "quick", Command: []string{"benchrun", "run"}, Complete: true,
-		Started: time.Unix(0, 0), Finished: time.Unix(60, 0),
-		Settings:    record.Settings{Forks: s.Forks, Seed: 1, Rule: stats.DefaultRule},
-		Environment: sysinfo.Environment{OS: "linux", Arch: "amd64", CPU: "Test CPU", Cores: 2, GoVersion: "go1.26"},
+		Schema: record.Schema, Name: s.Name, Preset: "quick", Command: []string{"benchrun", "run"},
+		Complete: true,
+		Started:  time.Unix(0, 0), Finished: time.Unix(60, 0),
+		Settings: record.Settings{Forks: s.Forks, Seed: 1, Rule: stats.DefaultRule},
+		Environment: sysinfo.Environment{OS: "linux", Arch: "amd64", CPU: "Test CPU", Cores: 2,
+			GoVersion: "go1.26"},
 	}
 	r.Settings.Pair, r.Settings.Turns = s.Base != nil, s.Base != nil
 	truth := map[string]float64{}
 	for i, im := range s.Impls {
-		r.Impls = append(r.Impls, record.Implementation{Component: "store", Name: im.Name, Module: "m", Reference: i == 0, Verified: record.VerifyPassed, CasesPassed: 9})
+		r.Impls = append(r.Impls, record.Implementation{Component: "store", Name: im.Name, Module: "m",
+			Reference: i == 0, Verified: record.VerifyPassed, CasesPassed: 9})
 		r.Cells = append(r.Cells, cell(im.Name, ""))
 		truth[im.Name] = im.NsPerOp
 	}
 	r.Cells = append(r.Cells, cell(s.Impls[0].Name, record.AARole))
-	r.Workloads = []record.WorkloadText{{Key: r.Cells[0].WorkloadKey(), Name: "store-ops", Source: "a test", YAML: "name: store-ops\n"}}
+	r.Workloads = []record.WorkloadText{
+		{Key: r.Cells[0].WorkloadKey(), Name: "store-ops", Source: "a test", YAML: "name: store-ops\n"}}
 	for i := range s.Forks {
 		machine, slower := "", 1.0
 		if n := len(s.Machines); n > 0 {
@@ -89,7 +93,8 @@ func Run(s Spec) *record.Run {
 				base = map[string]record.LogRatio{metrics.NsPerOp: {Log: log, Sittings: []float64{log}}}
 			}
 			if s.Duets {
-				duet = &record.Duet{Against: s.Impls[0].Name, Ratios: map[string]record.LogRatio{}, Reference: map[string]float64{}}
+				duet = &record.Duet{Against: s.Impls[0].Name, Ratios: map[string]record.LogRatio{},
+					Reference: map[string]float64{}}
 				noise := s.Noise
 				for _, metric := range []string{metrics.NsPerOp, metrics.CPUNsPerOp} {
 					noise /= 10
@@ -99,10 +104,13 @@ func Run(s Spec) *record.Run {
 				}
 			}
 			r.Forks = append(r.Forks, record.Fork{
-				Cell: c, Index: i, Block: i, Machine: machine, Process: map[string]float64{metrics.HeapPerObject: 100, metrics.HarnessNs: 0.5},
+				Cell: c, Index: i, Block: i, Machine: machine,
+				Process: map[string]float64{metrics.HeapPerObject: 100, metrics.HarnessNs: 0.5},
 				Series: []record.Series{
 					{Op: "get", Goroutines: 1, Values: values, Duet: duet, Base: base},
-					{Group: "writer", Op: "update", Goroutines: 1, Values: map[string]float64{metrics.Offered: 100, metrics.AchievedPct: min(100, 1e4/ns), metrics.Percentile("delay", 99): 10 * ns}},
+					{Group: "writer", Op: "update", Goroutines: 1,
+						Values: map[string]float64{metrics.Offered: 100, metrics.AchievedPct: min(100, 1e4/ns),
+							metrics.Percentile("delay", 99): 10 * ns}},
 				},
 			})
 		}
@@ -111,5 +119,6 @@ func Run(s Spec) *record.Run {
 }
 
 func cell(impl, role string) record.Cell {
-	return record.Cell{Component: contract.ComponentStore, Impl: impl, Role: role, Workload: "store-ops", Procs: 2, Params: []record.Param{{Key: "objects", Value: "10"}}}
+	return record.Cell{Component: contract.ComponentStore, Impl: impl, Role: role,
+		Workload: "store-ops", Procs: 2, Params: []record.Param{{Key: "objects", Value: "10"}}}
 }

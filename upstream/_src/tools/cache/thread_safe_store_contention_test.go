@@ -66,7 +66,8 @@ func BenchmarkThreadSafeStoreContention(b *testing.B) {
 				kind string
 				n    int
 			}{{"none", 0}, {"list", 1}, {"list", 10}, {"list", 80}, {"paced", 10}, {"index", 10}} {
-				name := fmt.Sprintf("loop=%s/batch=%d/readers=%s/goroutines=%d", loop, batch, readers.kind, readers.n)
+				name := fmt.Sprintf("loop=%s/batch=%d/readers=%s/goroutines=%d", loop, batch, readers.kind,
+					readers.n)
 				b.Run(name, func(b *testing.B) {
 					store, objects := contentionStore(pool)
 					w := &contentionWriter{store: store, objects: objects, batch: batch}
@@ -108,7 +109,8 @@ func BenchmarkThreadSafeStoreMemory(b *testing.B) {
 
 // contentionStores returns stores of the given size. Together they hold all objects of the
 // pool.
-func contentionStores(pool []*metav1.PartialObjectMetadata, objects, indexes int) []ThreadSafeStore {
+func contentionStores(pool []*metav1.PartialObjectMetadata, objects,
+	indexes int) []ThreadSafeStore {
 	stores := make([]ThreadSafeStore, 0, len(pool)/objects)
 	for ; len(pool) > 0; pool = pool[objects:] {
 		indexers := contentionIndexers()
@@ -168,7 +170,8 @@ type contentionObject struct {
 
 // contentionStore returns a full store, and its objects in an order that is not that of
 // their memory.
-func contentionStore(pool [2][]*metav1.PartialObjectMetadata) (ThreadSafeStoreWithTransaction, []contentionObject) {
+func contentionStore(pool [2][]*metav1.PartialObjectMetadata) (ThreadSafeStoreWithTransaction,
+	[]contentionObject) {
 	store := NewThreadSafeStore(contentionIndexers(), Indices{}).(ThreadSafeStoreWithTransaction)
 	items := make(map[string]interface{}, contentionObjects)
 	objects := make([]contentionObject, contentionObjects)
@@ -201,7 +204,8 @@ func startReaders(b *testing.B, store ThreadSafeStore, kind string, n int) (stop
 			if kind == "index" {
 				want = contentionObjects / contentionNamespaces
 				readOnce = func(round int) int {
-					found, _ := store.ByIndex(NamespaceIndex, fmt.Sprintf("namespace-%d", (i+round)%contentionNamespaces))
+					found, _ := store.ByIndex(NamespaceIndex,
+						fmt.Sprintf("namespace-%d", (i+round)%contentionNamespaces))
 					return len(found)
 				}
 			}
@@ -284,7 +288,8 @@ func (w *contentionWriter) write(n int) {
 	w.txns = w.txns[:0]
 	for range n {
 		key, obj := next()
-		w.txns = append(w.txns, ThreadSafeStoreTransaction{Key: key, Transaction: Transaction{Type: TransactionTypeUpdate, Object: obj}})
+		w.txns = append(w.txns, ThreadSafeStoreTransaction{Key: key,
+			Transaction: Transaction{Type: TransactionTypeUpdate, Object: obj}})
 	}
 	w.store.Transaction(w.txns...)
 }

@@ -51,7 +51,8 @@ func (s *lockFreeStore) Transaction(txns ...ThreadSafeStoreTransaction) {
 	if len(txns) == 0 {
 		return
 	}
-	trace := utiltrace.New("Lock-free store transaction", utiltrace.Field{Key: "size", Value: len(txns)})
+	trace := utiltrace.New("Lock-free store transaction",
+		utiltrace.Field{Key: "size", Value: len(txns)})
 	defer trace.LogIfLong(min(500*time.Millisecond*time.Duration(len(txns)), 5*time.Second))
 
 	writes := make([]lockfree.KeyedTransaction, len(txns))

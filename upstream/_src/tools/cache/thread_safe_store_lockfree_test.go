@@ -57,7 +57,8 @@ func TestLockFreeStoreTakesAllOptions(t *testing.T) {
 		fields = append(fields, of.Field(i).Name)
 	}
 	if diff := cmp.Diff([]string{"lock", "items", "index", "rv", "metrics"}, fields); diff != "" {
-		t.Errorf("the fields of threadSafeMap are others (-known +now): if a ThreadSafeStoreOption sets one, hand it to newLockFreeStore in NewThreadSafeStore:\n%s", diff)
+		t.Errorf("the fields of threadSafeMap are others (-known +now): if a ThreadSafeStoreOption "+
+			"sets one, hand it to newLockFreeStore in NewThreadSafeStore:\n%s", diff)
 	}
 }
 
@@ -67,7 +68,8 @@ func lockFreeAndMap(t *testing.T) [2]ThreadSafeStoreWithTransaction {
 	var stores [2]ThreadSafeStoreWithTransaction
 	for i, on := range []bool{false, true} {
 		clientfeaturestesting.SetFeatureDuringTest(t, clientgofeaturegate.LockFreeThreadSafeStore, on)
-		stores[i] = NewThreadSafeStore(Indexers{"namespace": MetaNamespaceIndexFunc}, Indices{}).(ThreadSafeStoreWithTransaction)
+		stores[i] = NewThreadSafeStore(Indexers{"namespace": MetaNamespaceIndexFunc},
+			Indices{}).(ThreadSafeStoreWithTransaction)
 	}
 	return stores
 }
@@ -83,7 +85,8 @@ func TestLockFreeStoreAgreesWithMap(t *testing.T) {
 		version := 0
 		object := func() *metav1.ObjectMeta {
 			version++
-			return &metav1.ObjectMeta{Namespace: fmt.Sprintf("n%d", random.Intn(namespaces)), ResourceVersion: strconv.Itoa(version)}
+			return &metav1.ObjectMeta{Namespace: fmt.Sprintf("n%d", random.Intn(namespaces)),
+				ResourceVersion: strconv.Itoa(version)}
 		}
 		key := func() string { return fmt.Sprintf("k%d", random.Intn(keys)) }
 		for i := range writes {
@@ -99,13 +102,15 @@ func TestLockFreeStoreAgreesWithMap(t *testing.T) {
 }
 
 // randomWrite returns a write that does the same to each store it is given.
-func randomWrite(random *rand.Rand, key func() string, object func() *metav1.ObjectMeta) func(ThreadSafeStoreWithTransaction) {
+func randomWrite(random *rand.Rand, key func() string,
+	object func() *metav1.ObjectMeta) func(ThreadSafeStoreWithTransaction) {
 	k, obj := key(), object()
 	switch random.Intn(20) {
 	case 0:
 		items := []ThreadSafeStoreTransaction{}
 		for range random.Intn(6) {
-			items = append(items, ThreadSafeStoreTransaction{Key: key(), Transaction: Transaction{Object: object()}})
+			items = append(items, ThreadSafeStoreTransaction{Key: key(),
+				Transaction: Transaction{Object: object()}})
 		}
 		rv := obj.ResourceVersion
 		return func(s ThreadSafeStoreWithTransaction) {
@@ -121,7 +126,8 @@ func randomWrite(random *rand.Rand, key func() string, object func() *metav1.Obj
 		types := []TransactionType{TransactionTypeAdd, TransactionTypeUpdate, TransactionTypeDelete}
 		var txns []ThreadSafeStoreTransaction
 		for range random.Intn(8) {
-			txns = append(txns, ThreadSafeStoreTransaction{Key: key(), Transaction: Transaction{Type: types[random.Intn(3)], Object: object()}})
+			txns = append(txns, ThreadSafeStoreTransaction{Key: key(),
+				Transaction: Transaction{Type: types[random.Intn(3)], Object: object()}})
 		}
 		return func(s ThreadSafeStoreWithTransaction) { s.Transaction(txns...) }
 	case 6, 7, 8, 9:
@@ -197,7 +203,8 @@ func TestLockFreeStoreAgreesOnLargeReplaces(t *testing.T) {
 		items := map[string]interface{}{}
 		for i := range objects {
 			items[strconv.Itoa(i+round*objects/2)] = &metav1.ObjectMeta{
-				Namespace: fmt.Sprintf("n%d", (i+round)%3), Name: strings.Repeat("x", 1+(i+round)%(4*groups)), ResourceVersion: strconv.Itoa(round*objects + i + 1),
+				Namespace: fmt.Sprintf("n%d", (i+round)%3), Name: strings.Repeat("x", 1+(i+round)%(4*groups)),
+				ResourceVersion: strconv.Itoa(round*objects + i + 1),
 			}
 		}
 		return items
@@ -241,7 +248,9 @@ func TestLockFreeStoreIndexers(t *testing.T) {
 		if err := s.AddIndexers(Indexers{"namespace": MetaNamespaceIndexFunc}); err == nil {
 			t.Errorf("store %d: an index was added twice", i)
 		}
-		byName := func(obj interface{}) ([]string, error) { return []string{obj.(*metav1.ObjectMeta).Name}, nil }
+		byName := func(obj interface{}) ([]string, error) {
+			return []string{obj.(*metav1.ObjectMeta).Name}, nil
+		}
 		if err := s.AddIndexers(Indexers{"name": byName}); err != nil {
 			t.Errorf("store %d: %v", i, err)
 		}
@@ -262,8 +271,10 @@ func TestLockFreeStoreListsWholeTransactions(t *testing.T) {
 	write := func(version int) {
 		var txns []ThreadSafeStoreTransaction
 		for i := range objects {
-			obj := &metav1.ObjectMeta{Namespace: strconv.Itoa(version % 2), ResourceVersion: strconv.Itoa(version)}
-			txns = append(txns, ThreadSafeStoreTransaction{Key: strconv.Itoa(i), Transaction: Transaction{Type: TransactionTypeUpdate, Object: obj}})
+			obj := &metav1.ObjectMeta{Namespace: strconv.Itoa(version % 2),
+				ResourceVersion: strconv.Itoa(version)}
+			txns = append(txns, ThreadSafeStoreTransaction{Key: strconv.Itoa(i),
+				Transaction: Transaction{Type: TransactionTypeUpdate, Object: obj}})
 		}
 		s.Transaction(txns...)
 	}
@@ -303,7 +314,8 @@ func wholeTransaction(s ThreadSafeStore, objects int) error {
 		return fmt.Errorf("a list of %d objects, want %d", len(list), objects)
 	}
 	for _, obj := range list {
-		if first, other := list[0].(*metav1.ObjectMeta).ResourceVersion, obj.(*metav1.ObjectMeta).ResourceVersion; first != other {
+		if first, other := list[0].(*metav1.ObjectMeta).ResourceVersion,
+			obj.(*metav1.ObjectMeta).ResourceVersion; first != other {
 			return fmt.Errorf("a list with objects of transactions %s and %s", first, other)
 		}
 	}
@@ -321,8 +333,12 @@ type versionGauge struct {
 	value float64
 }
 
-func (g *versionGauge) NewStoreResourceVersionMetric(InformerNameAndResource) GaugeMetric { return g }
-func (g *versionGauge) Set(value float64)                                                 { g.value = value }
+func (g *versionGauge) NewStoreResourceVersionMetric(InformerNameAndResource) GaugeMetric {
+	return g
+}
+func (g *versionGauge) Set(value float64) {
+	g.value = value
+}
 
 func TestLockFreeStoreSetsTheGauge(t *testing.T) {
 	gauge := &versionGauge{}
@@ -346,7 +362,9 @@ func TestLockFreeStoreSetsTheGauge(t *testing.T) {
 		{"Bookmark", func() { s.Bookmark("4") }, 4},
 		{"Replace", func() { s.Replace(map[string]interface{}{}, "5") }, 5},
 		{"Transaction", func() {
-			s.(ThreadSafeStoreWithTransaction).Transaction(ThreadSafeStoreTransaction{Key: "a", Transaction: Transaction{Type: TransactionTypeAdd, Object: at("6")}})
+			s.(ThreadSafeStoreWithTransaction).Transaction(
+				ThreadSafeStoreTransaction{Key: "a",
+					Transaction: Transaction{Type: TransactionTypeAdd, Object: at("6")}})
 		}, 6},
 	}
 	for _, step := range steps {
