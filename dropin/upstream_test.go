@@ -1,7 +1,4 @@
-// Package upstreamtest runs another module's own tests of a package against the package that
-// stands in for it. It takes the tests from the module cache when it runs, and gives them to
-// the go command as an overlay: nothing of theirs is copied into this repository.
-package upstreamtest
+package dropin_test
 
 import (
 	"bufio"
@@ -17,9 +14,9 @@ import (
 	"testing"
 )
 
-// Suite is a package of tests, and what stands in for the package that they test. A name in
+// upstreamSuite is a package of tests, and what stands in for the package that they test. A name in
 // LeftOut, Bodies or Renames is for one file if it is written "file_test.go:Name".
-type Suite struct {
+type upstreamSuite struct {
 	Theirs string // the import path of the package whose tests are run
 	Ours   string // the import path of the package that is tested
 	// Files are the files with tests; nil means all.
@@ -49,7 +46,7 @@ type Suite struct {
 
 // Run runs the suite in a process of its own, and reports each of its tests as a subtest. A
 // test that is left out is skipped with its reason.
-func (s Suite) Run(t *testing.T) {
+func (s upstreamSuite) Run(t *testing.T) {
 	tmp := t.TempDir()
 	overlay, tests, err := s.overlay(tmp)
 	if err != nil {
@@ -106,7 +103,7 @@ func (s Suite) Run(t *testing.T) {
 }
 
 // race says why a test may fail on a busy machine, "" if it may not.
-func (s Suite) race(name string) string {
+func (s upstreamSuite) race(name string) string {
 	for end, reason := range s.Races {
 		if strings.HasSuffix(name, end) {
 			return reason
@@ -115,7 +112,7 @@ func (s Suite) race(name string) string {
 	return ""
 }
 
-func (s Suite) dirOf(path string) (string, error) { return list(path, "{{.Dir}}") }
+func (s upstreamSuite) dirOf(path string) (string, error) { return list(path, "{{.Dir}}") }
 
 // list runs go list on a package.
 func list(path, format string) (string, error) {
@@ -130,7 +127,7 @@ func list(path, format string) (string, error) {
 // modules writes a copy of our go.mod to tmp, and beside it the sums of both modules. The go
 // command adds to the copy what the tests import and we do not, such as testify, in the
 // version that Theirs requires.
-func (s Suite) modules(tmp string) (file string, err error) {
+func (s upstreamSuite) modules(tmp string) (file string, err error) {
 	theirs, err := list(s.Theirs, "{{.Module.Dir}}")
 	if err != nil {
 		return "", err
@@ -158,7 +155,7 @@ func (s Suite) modules(tmp string) (file string, err error) {
 
 // overlay writes the rewritten test files to tmp, and the file that lays them over ours. Our
 // own tests are taken away, since theirs leave goroutines behind. It returns the tests' names.
-func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
+func (s upstreamSuite) overlay(tmp string) (file string, tests []string, err error) {
 	theirs, err := s.dirOf(s.Theirs)
 	if err != nil {
 		return "", nil, err
@@ -230,7 +227,7 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 }
 
 // goTest runs the tests, and returns the result and the output of each.
-func (s Suite) goTest(overlay, modules string, tests []string) (results, output map[string]string,
+func (s upstreamSuite) goTest(overlay, modules string, tests []string) (results, output map[string]string,
 	err error) {
 	args := []string{"test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules,
 		"-overlay", overlay, "-run", "^(" + strings.Join(tests, "|") + ")$", s.Ours}

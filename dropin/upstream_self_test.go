@@ -1,4 +1,4 @@
-package upstreamtest
+package dropin_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 // A test that fails is reported as such, and a name that is gone is named.
 func TestFailuresAreSeen(t *testing.T) {
 	t.Parallel()
-	s := Suite{
+	s := upstreamSuite{
 		Theirs: "k8s.io/client-go/util/workqueue",
 		Ours:   "github.com/informerbench/informerbench/dropin/workqueue",
 		Files:  []string{"queue_test.go"},

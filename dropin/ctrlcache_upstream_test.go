@@ -1,24 +1,22 @@
-package cache_test
+package dropin_test
 
 import (
 	"testing"
-
-	"github.com/informerbench/informerbench/dropin/internal/upstreamtest"
 )
 
 // controller-runtime's own tests of its cache, with our informer in the cache and our API server
 // behind it.
-func TestUpstream(t *testing.T) {
+func TestUpstreamOfControllerRuntimeCache(t *testing.T) {
 	t.Parallel()
 	const starts = "starts a kube-apiserver and etcd; the bridge starts our API server"
 	const synced = "it wants an error because the context has ended, but the cache returns none if " +
 		"the informer has synced by then"
-	upstreamtest.Suite{
+	upstreamSuite{
 		Theirs: "sigs.k8s.io/controller-runtime/pkg/cache",
-		Ours:   "github.com/informerbench/informerbench/dropin/internal/ctrlcache",
+		Ours:   "github.com/informerbench/informerbench/dropin/testdata/ctrlcache",
 		// the others are about controller-runtime's code alone
 		Files:  []string{"cache_test.go", "cache_suite_test.go"},
-		Bridge: "testdata/bridge.go",
+		Bridge: "testdata/ctrlcache_bridge.go",
 		Specs:  "TestSource",
 		LeftOut: map[string]string{
 			"cache_suite_test.go:_": starts,

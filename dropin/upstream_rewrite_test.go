@@ -1,4 +1,4 @@
-package upstreamtest
+package dropin_test
 
 // Changes of a test file's text.
 
@@ -20,7 +20,7 @@ import (
 // Every line stays where it is, and a line directive names the file, so that failures and
 // logs show client-go's own lines. It takes the names that it finds out of unused. The text is nil
 // if nothing is left of the file.
-func (s Suite) rewrite(path string, unused map[string]bool) (text []byte, tests []string,
+func (s upstreamSuite) rewrite(path string, unused map[string]bool) (text []byte, tests []string,
 	err error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
@@ -95,7 +95,7 @@ func inFile(names map[string]string, path, name string, unused map[string]bool) 
 }
 
 // pointImport points an import of Theirs at Ours, and drops one that nothing uses any more.
-func (s Suite) pointImport(im *ast.ImportSpec, used map[string]bool, e *edits) {
+func (s upstreamSuite) pointImport(im *ast.ImportSpec, used map[string]bool, e *edits) {
 	path, _ := strconv.Unquote(im.Path.Value)
 	names := namesOf(path)
 	if im.Name != nil {

@@ -1,37 +1,17 @@
-package priorityqueue_test
+package dropin_test
 
 import (
 	"testing"
-
-	"github.com/informerbench/informerbench/dropin/internal/api"
-	"github.com/informerbench/informerbench/dropin/internal/upstreamtest"
 )
-
-const (
-	ours   = "github.com/informerbench/informerbench/dropin/priorityqueue"
-	theirs = "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
-)
-
-// Whatever a program takes from controller-runtime's package is here.
-func TestNothingIsMissing(t *testing.T) {
-	t.Parallel()
-	missing, err := api.Missing(ours, theirs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range missing {
-		t.Error(m)
-	}
-}
 
 // controller-runtime's own tests of the package, run against this one.
-func TestUpstream(t *testing.T) {
+func TestUpstreamOfPriorityQueue(t *testing.T) {
 	t.Parallel()
 	const trees = "is about the trees inside of controller-runtime's queue"
-	upstreamtest.Suite{
-		Theirs: theirs,
-		Ours:   ours,
-		Bridge: "testdata/bridge.go",
+	upstreamSuite{
+		Theirs: "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue",
+		Ours:   module + "/dropin/priorityqueue",
+		Bridge: "testdata/priorityqueue_bridge.go",
 		Specs:  "TestControllerWorkqueue",
 		LeftOut: map[string]string{
 			"btreeInteractionValidator":                 trees,

@@ -9,8 +9,6 @@ import (
 	"github.com/informerbench/informerbench/dropin/cache"
 )
 
-//go:generate go run ../forward/run -from sigs.k8s.io/controller-runtime/pkg/cache forwards.go
-
 // New is controller-runtime's, with our informer where the options name none.
 func New(cfg *rest.Config, opts Options) (Cache, error) {
 	if opts.NewInformer == nil {

@@ -1,22 +1,22 @@
-// Package api compares what two packages export. It is for the tests of the packages that
-// stand in for client-go's and controller-runtime's.
-package api
+package dropin_test
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
 	"go/types"
+	"slices"
 	"strings"
+	"testing"
 
 	"golang.org/x/tools/go/packages"
 )
 
-// Missing lists the exported names of the package with the import path theirs that the
+// missingFrom lists the exported names of the package with the import path theirs that the
 // package ours lacks, or has with another type. A name's type is the same if a program that
 // uses it compiles against either: functions have the same parameters and results, and types
 // the same exported methods and fields. Loading both from their source takes some seconds.
-func Missing(ours, theirs string) ([]string, error) {
+func missingFrom(ours, theirs string) ([]string, error) {
 	pkgs, err := packages.Load(
 		&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps}, ours, theirs)
 	if err != nil {
@@ -143,4 +143,44 @@ func (d differ) text(t types.Type) string {
 		text += " variadic"
 	}
 	return text
+}
+
+// A program that imports a stand-in finds all that it took from the original.
+func TestNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	for ours, theirs := range map[string]string{
+		module + "/dropin/cache":         "k8s.io/client-go/tools/cache",
+		module + "/dropin/workqueue":     "k8s.io/client-go/util/workqueue",
+		module + "/dropin/priorityqueue": "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue",
+	} {
+		missing, err := missingFrom(ours, theirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range missing {
+			t.Errorf("%s: %s", ours, m)
+		}
+	}
+}
+
+// queue/workqueue has names in common with client-go's package, and other types under them.
+func TestDifferencesAreSeen(t *testing.T) {
+	t.Parallel()
+	missing, err := missingFrom("github.com/informerbench/informerbench/queue/workqueue",
+		"k8s.io/client-go/util/workqueue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"NewTyped: missing",
+		"Queue.Touch: missing, want (string) ()",
+		"New: (Config[T]) (*Queue[T]) T comparable, want () (*Type)",
+	} {
+		if !slices.Contains(missing, want) {
+			t.Errorf("no %q among\n%s", want, strings.Join(missing, "\n"))
+		}
+	}
+	if _, err := missingFrom("nowhere.example/at/all", "fmt"); err == nil {
+		t.Error("a package that does not exist: no error")
+	}
 }

@@ -1,4 +1,4 @@
-package upstreamtest
+package dropin_test
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func TestExamplesDifferByImportsOnly(t *testing.T) {
 	for _, name := range []string{"client-go", "controller-runtime"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, err := filepath.Abs("../../../examples/" + name)
+			dir, err := filepath.Abs("../examples/" + name)
 			if err != nil {
 				t.Fatal(err)
 			}

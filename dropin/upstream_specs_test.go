@@ -1,4 +1,4 @@
-package upstreamtest
+package dropin_test
 
 import (
 	"encoding/json"
