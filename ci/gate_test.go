@@ -299,7 +299,7 @@ esac
 	}
 }
 
-// The job that docs/ci.md tells to copy, and the repository's own, give the action inputs that
+// The job that docs/extend.md tells to copy, and the repository's own, give the action inputs that
 // it has; the page lists each of them.
 func TestDocumentedInputs(t *testing.T) {
 	t.Parallel()
@@ -312,15 +312,15 @@ func TestDocumentedInputs(t *testing.T) {
 		len(action.Inputs) == 0 {
 		t.Fatalf("action.yml: %v", err)
 	}
-	page := read(t, "../docs/ci.md")
+	page := read(t, "../docs/extend.md")
 	for input := range action.Inputs {
 		if !strings.Contains(page, "`"+input+"`") {
-			t.Errorf("docs/ci.md does not explain the input %s", input)
+			t.Errorf("docs/extend.md does not explain the input %s", input)
 		}
 	}
 	_, job, _ := strings.Cut(page, "```yaml\n")
 	job, _, _ = strings.Cut(job, "```\n")
-	for name, text := range map[string]string{"docs/ci.md": job,
+	for name, text := range map[string]string{"docs/extend.md": job,
 		"ci.yml": read(t, "../.github/workflows/ci.yml")} {
 		var workflow struct {
 			Jobs map[string]struct{ Steps []step }
