@@ -34,7 +34,6 @@ type row struct {
 type dense struct {
 	first contract.Indexers // what the constructor was given
 
-	enter   func(p place, r *row)
 	leave   func(p place, r *row)
 	move    func(r *row, from, to []place)
 	put     func(key string, obj any)
@@ -52,7 +51,7 @@ type dense struct {
 
 func newDense(ix contract.Indexers) *dense {
 	d := &dense{first: maps.Clone(ix)}
-	d.enter, d.leave, d.move = d.enterLocked, d.leaveLocked, d.moveLocked
+	d.leave, d.move = d.leaveLocked, d.moveLocked
 	d.put, d.remove, d.replace = d.putLocked, d.removeLocked, d.replaceLocked
 	d.places = placesOf
 	d.mu.indexers = contract.Indexers{}
@@ -114,14 +113,12 @@ func (d *dense) shorten(p place) {
 }
 
 func (d *dense) moveLocked(r *row, from, to []place) {
-	stays := make(map[place]bool, len(from))
+	was, stays := map[place]bool{}, map[place]bool{}
 	for _, p := range from {
-		stays[p] = false
+		was[p] = true
 	}
 	for _, p := range to {
-		if _, in := stays[p]; in {
-			stays[p] = true
-		}
+		stays[p] = was[p]
 	}
 	for _, p := range from {
 		if !stays[p] {
@@ -130,7 +127,7 @@ func (d *dense) moveLocked(r *row, from, to []place) {
 	}
 	for _, p := range to {
 		if !stays[p] {
-			d.enter(p, r)
+			d.enterLocked(p, r)
 		}
 	}
 }
@@ -138,14 +135,11 @@ func (d *dense) moveLocked(r *row, from, to []place) {
 func (d *dense) putLocked(key string, obj any) {
 	values := valuesUnder(d.mu.indexers, obj)
 	r := d.mu.rows[key]
-	var from []place
 	if r == nil {
-		r = &row{key: key, at: map[place]int{}}
-		d.mu.rows[key] = r
-	} else {
-		from = d.places(r.values)
+		d.insertLocked(key, obj, values)
+		return
 	}
-	d.move(r, from, d.places(values))
+	d.move(r, d.places(r.values), d.places(values))
 	r.obj, r.values = obj, values
 }
 
@@ -157,14 +151,21 @@ func (d *dense) removeLocked(key string) {
 }
 
 func (d *dense) replaceLocked(items map[string]any) {
-	rows := make(map[string]*row, len(items))
+	values := make(map[string]map[string][]string, len(items))
 	for key, obj := range items {
-		rows[key] = &row{key: key, obj: obj, values: valuesUnder(d.mu.indexers, obj), at: map[place]int{}}
+		values[key] = valuesUnder(d.mu.indexers, obj)
 	}
-	d.mu.rows, d.mu.slices = rows, map[place][]*row{}
-	for _, r := range rows {
-		d.move(r, nil, d.places(r.values))
+	d.mu.rows, d.mu.slices = map[string]*row{}, map[place][]*row{}
+	for key, obj := range items {
+		d.insertLocked(key, obj, values[key])
 	}
+}
+
+// insertLocked puts in an object whose key is absent.
+func (d *dense) insertLocked(key string, obj any, values map[string][]string) {
+	r := &row{key: key, obj: obj, values: values, at: map[place]int{}}
+	d.mu.rows[key] = r
+	d.move(r, nil, d.places(values))
 }
 
 func (d *dense) Add(key string, obj any) { d.Update(key, obj) }

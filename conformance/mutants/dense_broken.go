@@ -2,7 +2,6 @@ package mutants
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/informerbench/informerbench/contract"
 )
@@ -18,6 +17,10 @@ func denseStores() []Mutant {
 		}
 		return m
 	}
+	batch := mutant(contract.ComponentStore, "batch values as the IndexFunc gave them",
+		"a Transaction computes the values of all its writes first, and keeps the slices that the "+
+			"IndexFunc returned", "STORE-47")
+	batch.NewStore = func(ix contract.Indexers) contract.Store { return keepsSlices{newDense(ix)} }
 	return []Mutant{
 		on("swap with last forgets the moved row",
 			"the last row moves into the gap of a deleted one and is not told its new place",
@@ -44,15 +47,6 @@ func denseStores() []Mutant {
 					delete(d.mu.rows, key)
 				}
 			}),
-		on("delete does not look first",
-			"the row of a deleted key is used without asking whether there is one", "STORE-3",
-			func(d *dense) {
-				d.remove = func(key string) {
-					r := d.mu.rows[key]
-					d.move(r, d.places(r.values), nil)
-					delete(d.mu.rows, key)
-				}
-			}),
 		on("index not cleaned on update",
 			"an object that moves is put under its new values and stays under its old ones", "STORE-19",
 			func(d *dense) {
@@ -62,7 +56,7 @@ func denseStores() []Mutant {
 					}
 					for _, p := range to {
 						if _, in := r.at[p]; !in {
-							d.enter(p, r)
+							d.enterLocked(p, r)
 						}
 					}
 				}
@@ -80,7 +74,7 @@ func denseStores() []Mutant {
 						}
 						for _, p := range after {
 							if _, in := r.at[p]; !in && (len(before) != 1 || before[0] != p) {
-								d.enter(p, r)
+								d.enterLocked(p, r)
 							}
 						}
 					}
@@ -119,10 +113,17 @@ func denseStores() []Mutant {
 				}
 			}),
 		on("a value twice is entered twice", "an object that has a value twice is put under it twice",
-			"STORE-18", entersRepeats(0)),
-		on("a value twice among many is entered twice",
-			"an object of more than 16 values that has one twice is put under it twice", "STORE-18",
-			entersRepeats(16)),
+			"STORE-18", func(d *dense) {
+				d.places = func(values map[string][]string) []place {
+					all := []place{{}}
+					for index, listed := range values {
+						for _, v := range listed {
+							all = append(all, place{true, index, v})
+						}
+					}
+					return all
+				}
+			}),
 		on("empty index sets kept", "a value whose last object is gone keeps its empty set", "STORE-16",
 			func(d *dense) {
 				d.leave = func(p place, r *row) {
@@ -136,14 +137,13 @@ func denseStores() []Mutant {
 			"STORE-27 STORE-28", func(d *dense) {
 				d.put = func(key string, obj any) {
 					d.remove(key)
-					r := &row{key: key, obj: obj, values: map[string][]string{}, at: map[place]int{}}
+					known := map[string][]string{}
 					for name, f := range d.mu.indexers {
 						if values, err := f(obj); err == nil {
-							r.values[name] = values
+							known[name] = values
 						}
 					}
-					d.mu.rows[key] = r
-					d.move(r, nil, d.places(r.values))
+					d.insertLocked(key, obj, known)
 				}
 			}).real(inKubernetes, "43605"),
 		on("replace fills the first indexes only",
@@ -156,170 +156,41 @@ func denseStores() []Mutant {
 					d.mu.indexers = all
 				}
 			}),
-	}
-}
-
-// manyValuesStores are the mistakes in what a store asks of an IndexFunc, and in what
-// many values of one object cost it.
-func manyValuesStores() []Mutant {
-	on := func(name, mistake, clauses string, wrap func(*dense) contract.Store) Mutant {
-		m := mutant(contract.ComponentStore, name, mistake, clauses)
-		m.NewStore = func(ix contract.Indexers) contract.Store { return wrap(newDense(ix)) }
-		return m
-	}
-	return []Mutant{
-		on("batch values as the IndexFunc gave them",
-			"a Transaction computes the values of all its writes first, and keeps the slices that the "+
-				"IndexFunc returned", "STORE-47",
-			func(d *dense) contract.Store { return keepsSlices{d} }),
-		on("values before the lock",
-			"an Update computes the values of its object before it waits for the lock", "STORE-48",
-			func(d *dense) contract.Store { return computesFirst{d} }),
-		on("replace in shares", "Replace computes the values of two halves of the list at once",
-			"STORE-48",
-			func(d *dense) contract.Store { return replacesInShares{d} }),
 		on("each value against each",
 			"the values that an object leaves and enters are found by comparing each old one with each "+
-				"new one", "STORE-49", func(d *dense) contract.Store {
+				"new one", "STORE-49", func(d *dense) {
 				d.move = func(r *row, from, to []place) {
 					d.moveLocked(r, without(from, to), without(to, from))
 				}
-				return d
 			}),
+		batch,
 	}
-}
-
-// appendingStores are the mistakes in lists that lie in memory of the caller's.
-func appendingStores() []Mutant {
-	on := func(name, mistake string, join func() func(dst, objects []any) []any) Mutant {
-		m := mutant(contract.ComponentStore, name, mistake, "STORE-51")
-		m.NewStore = func(ix contract.Indexers) contract.Store {
-			return appends{newDense(ix), join()}
-		}
-		return m
-	}
-	return []Mutant{
-		on("appended over what was there", "AppendList takes all of the slice that it is given as room",
-			func() func(dst, objects []any) []any {
-				return func(dst, objects []any) []any { return append(dst[:0], objects...) }
-			}),
-		on("appended to the same room",
-			"AppendList makes room for a slice without room once, and uses it for the next such slice too",
-			func() func(dst, objects []any) []any {
-				var mu sync.Mutex
-				var room []any
-				return func(dst, objects []any) []any {
-					if cap(dst)-len(dst) >= len(objects) {
-						return append(dst, objects...)
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					room = append(append(room[:0], dst...), objects...)
-					return room
-				}
-			}),
-	}
-}
-
-// appends is a store whose lists can be appended.
-type appends struct {
-	*dense
-	join func(dst, objects []any) []any
-}
-
-func (s appends) AppendList(dst []any) []any { return s.join(dst, s.List()) }
-
-func (s appends) AppendByIndex(dst []any, index, value string) ([]any, error) {
-	list, err := s.ByIndex(index, value)
-	if err != nil {
-		return dst, err
-	}
-	return s.join(dst, list), nil
 }
 
 // keepsSlices puts what a batch brings in one by one, with values that it has computed.
 type keepsSlices struct{ *dense }
 
-func (s keepsSlices) Transaction(txns ...contract.StoreTransaction) {
+func (s keepsSlices) Transaction(txns ...txn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	computed := make([]map[string][]string, len(txns))
-	for i, txn := range txns {
-		if txn.Type == contract.TransactionTypeDelete {
-			continue
-		}
+	for i, t := range txns {
 		computed[i] = map[string][]string{}
 		for name, f := range s.mu.indexers {
-			values, err := f(txn.Object)
-			if err != nil {
-				panic(err)
+			if t.Type != contract.TransactionTypeDelete {
+				computed[i][name], _ = f(t.Object)
 			}
-			computed[i][name] = values
 		}
 	}
-	for i, txn := range txns {
-		s.remove(txn.Key)
-		if computed[i] == nil {
+	for i, t := range txns {
+		s.remove(t.Key)
+		if t.Type == contract.TransactionTypeDelete {
 			continue
 		}
-		r := &row{key: txn.Key, obj: txn.Object, values: map[string][]string{}, at: map[place]int{}}
 		for name, values := range computed[i] {
-			r.values[name] = slices.Clone(values)
+			computed[i][name] = slices.Clone(values)
 		}
-		s.mu.rows[txn.Key] = r
-		s.move(r, nil, s.places(r.values))
-	}
-}
-
-// computesFirst calls IndexFuncs without the lock.
-type computesFirst struct{ *dense }
-
-func (s computesFirst) Add(key string, obj any) { s.Update(key, obj) }
-
-func (s computesFirst) Update(key string, obj any) {
-	valuesUnder(s.GetIndexers(), obj)
-	s.dense.Update(key, obj)
-}
-
-// replacesInShares calls IndexFuncs on two goroutines. Those that fail do so again
-// on the caller's.
-type replacesInShares struct{ *dense }
-
-func (s replacesInShares) Replace(items map[string]any, resourceVersion string) {
-	indexers := s.GetIndexers()
-	var objects []any
-	for _, obj := range items {
-		objects = append(objects, obj)
-	}
-	var halves sync.WaitGroup
-	for _, half := range [][]any{objects[:len(objects)/2], objects[len(objects)/2:]} {
-		halves.Go(func() {
-			defer func() { _ = recover() }()
-			for _, obj := range half {
-				valuesUnder(indexers, obj)
-			}
-		})
-	}
-	halves.Wait()
-	s.dense.Replace(items, resourceVersion)
-}
-
-// entersRepeats puts an object with more than this many values in an index under each of them
-// as often as it is listed.
-func entersRepeats(moreThan int) func(d *dense) {
-	return func(d *dense) {
-		d.places = func(values map[string][]string) []place {
-			all := placesOf(values)
-			for index, listed := range values {
-				if len(listed) > moreThan {
-					all = slices.DeleteFunc(all, func(p place) bool { return p.indexed && p.index == index })
-					for _, v := range listed {
-						all = append(all, place{true, index, v})
-					}
-				}
-			}
-			return all
-		}
+		s.insertLocked(t.Key, t.Object, computed[i])
 	}
 }
 

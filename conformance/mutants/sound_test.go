@@ -35,10 +35,8 @@ func TestStoresStandOnSoundGround(t *testing.T) {
 		opts []suite.Option
 	}{
 		{"client-go", func(ix contract.Indexers) contract.Store { return newBase(ix) }, waivers},
-		{"sharded", func(ix contract.Indexers) contract.Store { return newSharded(ix) }, waivers},
 		{"dense", func(ix contract.Indexers) contract.Store { return newDense(ix) }, nil},
 		{"snapshots", func(ix contract.Indexers) contract.Store { return newSnapshots(ix) }, nil},
-		{"reclaiming", func(ix contract.Indexers) contract.Store { return newReclaiming(ix) }, nil},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			storetest.Run(t, s.new, append(s.opts, suite.WithEffort(0.3))...)
