@@ -334,7 +334,11 @@ func wrongWrites() []Mutant {
 				var mu sync.Mutex
 				s.update = func(key string, obj any) { mu.Lock(); ok.Update(key, obj); mu.Unlock() }
 				s.add = s.update
-				s.replace = func(items map[string]any, v string) { mu.Lock(); ok.Replace(items, v); mu.Unlock() }
+				s.replace = func(items map[string]any, v string) {
+					mu.Lock()
+					ok.Replace(items, v)
+					mu.Unlock()
+				}
 			}).hangs(),
 		store("one lock for all stores",
 			"the lock of the package is held while an IndexFunc runs, which asks another store", "STORE-32",
