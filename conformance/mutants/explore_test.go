@@ -38,7 +38,6 @@ func TestExploreAccusesNoSoundStore(t *testing.T) {
 	for name, newStore := range map[string]func(contract.Indexers) contract.Store{
 		"client-go": func(ix contract.Indexers) contract.Store { return newBase(ix) },
 		"snapshots": func(ix contract.Indexers) contract.Store { return newSnapshots(ix) },
-		"dense":     func(ix contract.Indexers) contract.Store { return newDense(ix) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			if f := explore.Find(probes(t, newStore), 20_000); f != nil {

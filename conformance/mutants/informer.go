@@ -29,7 +29,6 @@ type informer struct {
 	synced       *answer // what HasSynced goes by; nil is client-go's
 	handleSynced bool    // registrations have synced with the informer
 	kept         bool    // removed handlers stay
-	hasty        bool    // registrations say at once that their handlers have ended
 
 	run          func(ctx context.Context, run func(context.Context))
 	addIndexers  func(contract.Indexers, func(contract.Indexers) error) error
@@ -37,10 +36,7 @@ type informer struct {
 	lastVersion  func(version string) string
 	store        cache.Store // what GetStore gives; nil is client-go's
 	stopped      func() bool
-	deaf         bool // the watch error handler is forgotten
-	hasSynced    func() bool
 	watchErrors  func(cache.WatchErrorHandlerWithContext) cache.WatchErrorHandlerWithContext
-	plainPeriod  bool // AddEventHandlerWithResyncPeriod forgets the period
 }
 
 // construct makes client-go's informer and lets break change it.
@@ -60,9 +56,6 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (
 
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler,
 	d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
-	if i.plainPeriod {
-		return i.AddEventHandler(h)
-	}
 	return i.AddEventHandlerWithOptions(h, cache.HandlerOptions{ResyncPeriod: &d})
 }
 
@@ -81,21 +74,7 @@ func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
 	if err == nil && i.handleSynced {
 		r = registration{r, i}
 	}
-	if err == nil && i.hasty {
-		r = hasty{r}
-	}
 	return r, err
-}
-
-// hasty says that its handler has ended before it has.
-type hasty struct {
-	cache.ResourceEventHandlerRegistration
-}
-
-func (hasty) ShutdownChan() <-chan struct{} {
-	closed := make(chan struct{})
-	close(closed)
-	return closed
 }
 
 // registration has synced with its informer.
@@ -116,10 +95,7 @@ func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	if i.kept {
 		return nil
 	}
-	switch r := handle.(type) {
-	case registration:
-		handle = r.ResourceEventHandlerRegistration
-	case hasty:
+	if r, ok := handle.(registration); ok {
 		handle = r.ResourceEventHandlerRegistration
 	}
 	return i.SharedIndexInformer.RemoveEventHandler(handle)
@@ -139,9 +115,6 @@ func (i *informer) HasSyncedChecker() cache.DoneChecker {
 }
 
 func (i *informer) HasSynced() bool {
-	if i.hasSynced != nil {
-		return i.hasSynced()
-	}
 	return cache.IsDone(i.HasSyncedChecker())
 }
 
@@ -181,10 +154,6 @@ func (i *informer) SetTransform(f cache.TransformFunc) error {
 }
 
 func (i *informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
-	if i.deaf {
-		return i.SharedIndexInformer.SetWatchErrorHandlerWithContext(
-			func(context.Context, *cache.Reflector, error) {})
-	}
 	if i.watchErrors != nil {
 		h = i.watchErrors(h)
 	}
@@ -306,31 +275,15 @@ func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 	if err != nil || s.pass == nil || streams(o) {
 		return w, err
 	}
-	out := make(chan watch.Event)
-	proxy := watch.NewProxyWatcher(out)
-	go func() {
-		defer close(out)
-		defer w.Stop()
-		for n := 0; ; n++ {
-			select {
-			case e, ok := <-w.ResultChan():
-				if !ok {
-					return
-				}
-				if !s.pass(n, e) {
-					continue
-				}
-				select {
-				case out <- e:
-				case <-proxy.StopChan():
-					return
-				}
-			case <-proxy.StopChan():
-				return
+	n := -1
+	return through(func() (watch.Event, bool) {
+		for {
+			e, ok := <-w.ResultChan()
+			if n++; !ok || s.pass(n, e) {
+				return e, ok
 			}
 		}
-	}()
-	return proxy, nil
+	}, w.Stop), nil
 }
 
 // streams reports whether a watch is to begin with a streaming list.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
@@ -27,14 +25,6 @@ func lifeMutants() []Mutant {
 		informerMutant("synced with the answer",
 			"HasSynced is true when the list has come, before it is in the store", "INFORMER-9",
 			syncedEarly),
-		informerMutant("synced at the start", "HasSynced is true from the start", "INFORMER-9",
-			construct(func(i *informer) {
-				i.synced = &answer{make(chan struct{})}
-				close(i.synced.done)
-			})),
-		informerMutant("synced when asked early",
-			"HasSynced, though not its checker, is true when the list has come", "INFORMER-9",
-			syncedWhenAsked),
 		informerMutant("handler synced with informer",
 			"a registration has synced when its informer has, whatever its handler was told",
 			"INFORMER-10 INFORMER-36",
@@ -49,9 +39,6 @@ func lifeMutants() []Mutant {
 					return &twice
 				}
 			})),
-		informerMutant("period forgotten", "AddEventHandlerWithResyncPeriod takes the informer's period",
-			"INFORMER-11",
-			construct(func(i *informer) { i.plainPeriod = true })),
 		informerMutant("resync for all", "a resync that is due for one handler is told to all",
 			"INFORMER-12", construct(func(i *informer) {
 				i.period = func(*time.Duration) *time.Duration { return nil }
@@ -59,9 +46,6 @@ func lifeMutants() []Mutant {
 		informerMutant("removed handler stays",
 			"RemoveEventHandler forgets the registration and not the handler", "INFORMER-14 INFORMER-29",
 			construct(func(i *informer) { i.kept = true })),
-		informerMutant("shut down while it runs", "ShutDownEventHandler does not wait for the handler",
-			"INFORMER-14",
-			construct(func(i *informer) { i.hasty = true })),
 		informerMutant("index of what comes",
 			"an index that is added to a filled store has only what is written from then on", "INFORMER-15",
 			construct(func(i *informer) {
@@ -78,13 +62,6 @@ func lifeMutants() []Mutant {
 					}
 					defer ready.Store(true)
 					return add(late)
-				}
-			})),
-		informerMutant("index name taken", "AddIndexers passes over a name that is taken", "INFORMER-15",
-			construct(func(i *informer) {
-				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
-					_ = add(indexers)
-					return nil
 				}
 			})),
 		informerMutant("transform at any time", "SetTransform says nothing when it comes too late",
@@ -137,16 +114,9 @@ func lifeMutants() []Mutant {
 				}
 			})),
 		informerMutant("errors unheard", "the watch error handler is never called", "INFORMER-21",
-			construct(func(i *informer) { i.deaf = true })),
-		informerMutant("refused watches unheard",
-			"a watch that the server refuses is tried again without a word", "INFORMER-21",
-			constructOver(func(s *source) {
-				s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-					w, err := s.ListerWatcherWithContext.WatchWithContext(ctx, o)
-					if err != nil {
-						err = syscall.ECONNREFUSED
-					}
-					return w, err
+			construct(func(i *informer) {
+				i.watchErrors = func(cache.WatchErrorHandlerWithContext) cache.WatchErrorHandlerWithContext {
+					return func(context.Context, *cache.Reflector, error) {}
 				}
 			})),
 		informerMutant("errors told once",
@@ -161,32 +131,6 @@ func lifeMutants() []Mutant {
 						}
 					}
 				}
-			})),
-		informerMutant("run after the end", "Run of an informer that was stopped waits for its context",
-			"INFORMER-25",
-			construct(func(i *informer) {
-				i.run = func(ctx context.Context, run func(context.Context)) {
-					if i.SharedIndexInformer.IsStopped() {
-						<-ctx.Done()
-						return
-					}
-					run(ctx)
-				}
-			})),
-		informerMutant("goroutine per handler",
-			"each handler has a goroutine that does not end with the informer", "INFORMER-23",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				calls, done := make(chan func()), make(chan struct{})
-				go func() {
-					for f := range calls {
-						f()
-						done <- struct{}{}
-					}
-				}()
-				return around(h, func(f func()) {
-					calls <- f
-					<-done
-				})
 			})),
 		informerMutant("returns at once", "Run returns when it is told to stop, not when all has stopped",
 			"INFORMER-24",

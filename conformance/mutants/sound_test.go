@@ -35,7 +35,6 @@ func TestStoresStandOnSoundGround(t *testing.T) {
 		opts []suite.Option
 	}{
 		{"client-go", func(ix contract.Indexers) contract.Store { return newBase(ix) }, waivers},
-		{"dense", func(ix contract.Indexers) contract.Store { return newDense(ix) }, nil},
 		{"snapshots", func(ix contract.Indexers) contract.Store { return newSnapshots(ix) }, nil},
 	} {
 		t.Run(s.name, func(t *testing.T) {
