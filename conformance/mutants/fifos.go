@@ -2,7 +2,6 @@ package mutants
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -85,9 +84,11 @@ func eventFIFOs() []Mutant {
 					}
 				}
 			}),
-		coalescing("copies objects", "what is queued is a copy of what was given", "FIFO-5",
-			func(f *fifo, m *model) {
-				f.produce = func(kind contract.DeltaType, _ string, obj any) { m.Event(kind, copyOf(obj)) }
+		event(contract.Coalescing, "copies objects", "what is queued is wrapped anew", "FIFO-5",
+			func(m *model, d contract.Delta, key string) bool {
+				m.Populate(0)
+				m.Enqueue(contract.Delta{Type: d.Type, Object: &struct{ any }{d.Object}}, key)
+				return true
 			}),
 		coalescing("bare key error", "the KeyFunc's error is returned as it is", "FIFO-8",
 			func(f *fifo, _ *model) {
@@ -268,18 +269,12 @@ func listFIFOs() []Mutant {
 				m.Populate(len(m.Waiting))
 			}),
 		list(contract.InOrderAtomic, "no resource version", "the version of a list is dropped", "FIFO-39",
-			func(m *model, list []any, _ string) {
-				m.Replace(list, "")
-			}),
+			func(m *model, list []any, _ string) { m.Replace(list, "") }),
 		fifoOf(contract.InOrderAtomic, "no sync-all", "Resync does nothing", "FIFO-40",
-			func(f *fifo, _ *model) {
-				f.resync = func() {}
-			}),
+			func(f *fifo, _ *model) { f.resync = func() {} }),
 
 		coalescing("synced from the start", "HasSynced is true before anything came", "FIFO-12",
-			func(f *fifo, _ *model) {
-				f.hasSynced = func() bool { return true }
-			}),
+			func(f *fifo, _ *model) { f.hasSynced = func() bool { return true } }),
 		coalescing("synced by replace only",
 			"HasSynced waits for a Replace, also if something else came first", "FIFO-13",
 			func(f *fifo, m *model) {
@@ -317,16 +312,4 @@ func listFIFOs() []Mutant {
 				m.Left = len(m.Waiting)
 			}),
 	}
-}
-
-// copyOf returns a pointer to a copy of what obj points to; obj itself if it is
-// no pointer.
-func copyOf(obj any) any {
-	v := reflect.ValueOf(obj)
-	if v.Kind() != reflect.Pointer {
-		return obj
-	}
-	fresh := reflect.New(v.Type().Elem())
-	fresh.Elem().Set(v.Elem())
-	return fresh.Interface()
 }

@@ -15,14 +15,13 @@ import (
 // popFIFOs are wrong in Pop, Close or in whom they wake.
 func popFIFOs() []Mutant {
 	return []Mutant{
-		coalescing("newest first", "Pop takes the last of what waits", "FIFO-1",
-			func(f *fifo, m *model) {
-				f.take = func() (group, bool) {
-					last := len(m.Waiting) - 1
-					m.Waiting[0], m.Waiting[last] = m.Waiting[last], m.Waiting[0]
-					return m.Pop()
-				}
-			}),
+		coalescing("newest first", "Pop takes the last of what waits", "FIFO-1", func(f *fifo, m *model) {
+			f.take = func() (group, bool) {
+				last := len(m.Waiting) - 1
+				m.Waiting[0], m.Waiting[last] = m.Waiting[last], m.Waiting[0]
+				return m.Pop()
+			}
+		}),
 		coalescing("replace does not wake", "Replace fills the queue and wakes nobody", "FIFO-2",
 			func(f *fifo, _ *model) {
 				sound, silent := f.replace, false
@@ -47,13 +46,9 @@ func popFIFOs() []Mutant {
 				}
 			}),
 		coalescing("close wakes one", "Close signals where it should broadcast", "FIFO-3",
-			func(f *fifo, _ *model) {
-				f.wakeAll = f.cond.Signal
-			}),
+			func(f *fifo, _ *model) { f.wakeAll = f.cond.Signal }),
 		coalescing("discards on close", "Pop of a closed FIFO hands out nothing more", "FIFO-4",
-			func(f *fifo, _ *model) {
-				f.ended = func() bool { return f.mu.closed }
-			}),
+			func(f *fifo, _ *model) { f.ended = func() bool { return f.mu.closed } }),
 		coalescing("swallows errors", "Pop does not return the error of process", "FIFO-6",
 			func(f *fifo, _ *model) {
 				f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) error {
@@ -70,16 +65,6 @@ func popFIFOs() []Mutant {
 					return process(g.Deltas, isInitial)
 				}
 			}),
-		coalescing("failed process returns", "what could not be processed is queued again", "FIFO-6",
-			func(f *fifo, m *model) {
-				f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) error {
-					err := process(g.Deltas, isInitial)
-					if err != nil {
-						m.PutBack(g.Key, g.Deltas)
-					}
-					return err
-				}
-			}),
 		fifoLike(contract.Coalescing, "lock left by a panic",
 			"the lock is given back without defer, so a panicking process leaves it", "FIFO-7",
 			func(f *fifo) contract.FIFO { return leakyPop{f} }).hangs(),
@@ -94,9 +79,7 @@ func popFIFOs() []Mutant {
 			}),
 		coalescing("looks up during process",
 			"the lock is given back while process runs, so that others consult the known objects", "FIFO-23",
-			func(f *fifo, m *model) {
-				unlock(f, m, func(_ group, err error) error { return err })
-			}),
+			func(f *fifo, m *model) { unlock(f, m, func(_ group, err error) error { return err }) }),
 		coalescing("flag never set", "isInInitialList is always false", "FIFO-19",
 			func(f *fifo, m *model) {
 				f.take = func() (group, bool) {
@@ -185,9 +168,8 @@ func flightFIFOs() []Mutant {
 			"once 2,000 events wait the lock is held while process runs", "FIFO-57")),
 		coalescing("forgets what is in flight",
 			"a list that comes while process runs is compared with the store as it is before process is "+
-				"done", "FIFO-58", func(f *fifo, m *model) {
-				unlock(f, m, func(_ group, err error) error { return err })
-			}),
+				"done", "FIFO-58",
+			func(f *fifo, m *model) { unlock(f, m, func(_ group, err error) error { return err }) }),
 		coalescing("pops after process",
 			"an item leaves the queue when it was processed, with what came for its key meanwhile",
 			"FIFO-59", func(f *fifo, m *model) {
@@ -263,32 +245,6 @@ func (f *batching) countsFirst(batch contract.ProcessBatchFunc,
 	return batch(deltas, isInitial)
 }
 
-// addWakes has a PopBatch that only Add and Close wake. added holds one token.
-type addWakes struct {
-	*batching
-	added chan struct{}
-}
-
-func (f addWakes) wakeOne() {
-	select {
-	case f.added <- struct{}{}:
-	default:
-	}
-}
-
-func (f addWakes) Add(obj any) error { defer f.wakeOne(); return f.batching.Add(obj) }
-func (f addWakes) Close()            { defer f.wakeOne(); f.batching.Close() }
-
-func (f addWakes) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
-	f.mu.Lock()
-	waits := len(f.mu.model.Waiting) == 0 && !f.mu.closed
-	f.mu.Unlock()
-	if waits {
-		<-f.added
-	}
-	return f.batching.PopBatch(batch, single)
-}
-
 // neverEmpty has a Len that is never 0.
 type neverEmpty struct{ *fifo }
 
@@ -344,27 +300,36 @@ func batchFIFOs() []Mutant {
 					return nil
 				}
 			}),
-		fifoLike(coalescing, "only Add wakes PopBatch",
+		on(coalescing, "only Add wakes PopBatch",
 			"Update, Delete, Replace and Resync signal what Pop waits for, and not what PopBatch waits for",
-			"FIFO-45", func(f *fifo) contract.FIFO {
-				b := &batching{fifo: f}
-				b.popBatch = b.countsFirst
-				return addWakes{b, make(chan struct{}, 1)}
+			"FIFO-45", func(f *batching) {
+				added, sound := make(chan struct{}, 1), f.produce // a token
+				signal := func() {
+					select {
+					case added <- struct{}{}:
+					default:
+					}
+				}
+				f.wakeAll = func() { f.cond.Broadcast(); signal() }
+				f.produce = func(kind contract.DeltaType, key string, obj any) {
+					sound(kind, key, obj)
+					if kind == contract.Added {
+						signal()
+					}
+				}
+				f.popBatch = func(batch batchFunc, single singleFunc) error {
+					f.mu.Lock()
+					waits := len(f.mu.model.Waiting) == 0 && !f.mu.closed
+					f.mu.Unlock()
+					if waits {
+						<-added
+					}
+					return f.countsFirst(batch, single)
+				}
 			}),
 		on(coalescing, "counts a batch before it processes",
 			"the lock is given back before processBatch, and the batch counts as processed", "FIFO-17",
 			func(*batching) {}),
-		on(coalescing, "keeps the last batch",
-			"the slice of a batch is used again for the next and not cleared", "FIFO-24",
-			func(f *batching) {
-				var last []contract.Delta
-				f.popBatch = func(batch batchFunc, single singleFunc) error {
-					return f.countsFirst(func(deltas []contract.Delta, isInitial bool) error {
-						last = append(last[:0], deltas...)
-						return batch(deltas, isInitial)
-					}, single)
-				}
-			}),
 		on(contract.InOrder, "never batches", "PopBatch hands out one event, however many wait",
 			"FIFO-62", func(f *batching) {
 				f.popBatch = func(_ batchFunc, single singleFunc) error {

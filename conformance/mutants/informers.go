@@ -23,91 +23,76 @@ func Informers() []Mutant {
 	return slices.Concat(handlerMutants(), lifeMutants(), serverMutants())
 }
 
-func informerMutant(name, mistake, clauses string, newInformer contract.NewInformer) Mutant {
-	m := mutant(contract.ComponentInformer, name, mistake, clauses)
-	m.NewInformer = newInformer
-	return m
-}
-
-// wrapped makes client-go's informer over handlers that wrap changes.
-func wrapped(wrap func(
-	h cache.ResourceEventHandler) cache.ResourceEventHandler) contract.NewInformer {
-	return construct(func(i *informer) {
-		i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler { return wrap(h) }
-	})
-}
-
 // handlerMutants are those whose mistake is in what the store or the handlers get.
 func handlerMutants() []Mutant {
 	return []Mutant{
-		informerMutant("first event lost", "the first event of each watch is skipped",
+		asking("first event lost", "the first event of each watch is skipped",
 			"INFORMER-1 INFORMER-29",
-			constructOver(func(s *source) { s.pass = func(n int, _ watch.Event) bool { return n > 0 } })),
+			func(s *source) { s.pass = func(n int, _ watch.Event) bool { return n > 0 } }),
 		informerMutant("one index is lost", "of several indexers one is used", "INFORMER-2",
 			onlyOneIndexer),
-		informerMutant("add after a gap",
+		telling("add after a gap",
 			"an update that skips versions, as after a list, comes as an add", "INFORMER-3",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, update: func(old, obj any) {
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, update: func(old, obj any) {
 					if versionOf(obj) > versionOf(old)+1 {
 						h.OnAdd(obj, false)
 						return
 					}
 					h.OnUpdate(old, obj)
 				}}
-			})),
-		informerMutant("last update lost",
+			}),
+		telling("last update lost",
 			"updates within 10 ms of the one before are dropped, the last of them too", "INFORMER-4",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+			func(h eventHandler) eventHandler {
 				var last time.Time
-				return handler{ResourceEventHandler: h, update: func(old, obj any) {
+				return handler{eventHandler: h, update: func(old, obj any) {
 					if time.Since(last) >= 10*time.Millisecond {
 						last = time.Now()
 						h.OnUpdate(old, obj)
 					}
 				}}
-			})),
-		informerMutant("old is new", "OnUpdate is given the new object as the old one", "INFORMER-5",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, update: func(_, obj any) { h.OnUpdate(obj, obj) }}
-			})),
-		informerMutant("all deletions tombstones",
+			}),
+		telling("old is new", "OnUpdate is given the new object as the old one", "INFORMER-5",
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, update: func(_, obj any) { h.OnUpdate(obj, obj) }}
+			}),
+		telling("all deletions tombstones",
 			"OnDelete is given a tombstone for deletions that were watched", "INFORMER-6",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, delete: func(obj any) {
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, delete: func(obj any) {
 					if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
 						obj = cache.DeletedFinalStateUnknown{Key: key, Obj: obj}
 					}
 					h.OnDelete(obj)
 				}}
-			})),
-		informerMutant("tombstone as object",
+			}),
+		telling("tombstone as object",
 			"a deletion that was missed comes as if it had been watched", "INFORMER-7",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, delete: func(obj any) {
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, delete: func(obj any) {
 					if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 						obj = tomb.Obj
 					}
 					h.OnDelete(obj)
 				}}
-			})),
-		informerMutant("missed deletion untold", "a deletion that only a list shows is told to nobody",
-			"INFORMER-7 INFORMER-4 INFORMER-29",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, delete: func(obj any) {
+			}),
+		telling("missed deletion untold", "a deletion that only a list shows is told to nobody",
+			"INFORMER-7 INFORMER-4 INFORMER-29", func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, delete: func(obj any) {
 					if _, ok := obj.(cache.DeletedFinalStateUnknown); !ok {
 						h.OnDelete(obj)
 					}
 				}}
-			})),
-		informerMutant("never initial", "OnAdd is never told isInInitialList", "INFORMER-8",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, add: func(obj any, _ bool) { h.OnAdd(obj, false) }}
-			})),
-		informerMutant("added meanwhile",
+			}),
+		telling("never initial", "OnAdd is never told isInInitialList", "INFORMER-8",
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, add: func(obj any, _ bool) { h.OnAdd(obj, false) }}
+			}),
+		answering("added meanwhile",
 			"what is added to the store while a handler is being added is told to all others", "INFORMER-13",
-			construct(func(i *informer) {
-				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
+			func(i *informer) {
+				i.wrap = func(h eventHandler, running bool) eventHandler {
 					if !running {
 						return h
 					}
@@ -116,15 +101,15 @@ func handlerMutants() []Mutant {
 						seen[key] = true
 					}
 					goruntime.Gosched()
-					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
+					return handler{eventHandler: h, add: func(obj any, initial bool) {
 						if key, err := cache.MetaNamespaceKeyFunc(obj); err != nil || !initial || seen[key] {
 							h.OnAdd(obj, initial)
 						}
 					}}
 				}
-			})).real("https://github.com/ovn-kubernetes/ovn-kubernetes/issues/", "1043"),
-		informerMutant("panic ends handler", "a handler that panicked is not called again", "INFORMER-17",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+			}).real("https://github.com/ovn-kubernetes/ovn-kubernetes/issues/", "1043"),
+		telling("panic ends handler", "a handler that panicked is not called again", "INFORMER-17",
+			func(h eventHandler) eventHandler {
 				dead := false
 				return around(h, func(f func()) {
 					if dead {
@@ -134,39 +119,36 @@ func handlerMutants() []Mutant {
 					f()
 					dead = false
 				})
-			})),
-		informerMutant("one at a time",
+			}),
+		answering("one at a time",
 			"handlers are called one after the other, so that one which does not return holds all up",
-			"INFORMER-18",
-			construct(func(i *informer) {
+			"INFORMER-18", func(i *informer) {
 				turn := make(chan struct{}, 1)
-				i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler {
+				i.wrap = func(h eventHandler, _ bool) eventHandler {
 					return around(h, func(f func()) {
 						turn <- struct{}{}
 						defer func() { <-turn }()
 						f()
 					})
 				}
-			})),
-		informerMutant("goroutine per call", "each call of a handler is made by a goroutine of its own",
+			}),
+		telling("goroutine per call", "each call of a handler is made by a goroutine of its own",
 			"INFORMER-26",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return around(h, func(f func()) { go f() })
-			})),
+			func(h eventHandler) eventHandler { return around(h, func(f func()) { go f() }) }),
 		informerMutant("type unchecked", "watch events of any type are taken in", "INFORMER-28",
 			func(lw cache.ListerWatcher, _ runtime.Object, resync time.Duration,
 				indexers contract.Indexers) cache.SharedIndexInformer {
 				return cache.NewSharedIndexInformer(lw, nil, resync, indexers)
 			}),
-		informerMutant("store read late",
+		answering("store read late",
 			"readers are given a copy of the store that is renewed once a second", "INFORMER-22",
-			construct(func(i *informer) { i.store = &lateStore{Store: i.SharedIndexInformer.GetStore()} })),
-		informerMutant("transform forgotten", "SetTransform takes the transform and forgets it",
-			"INFORMER-16", construct(func(i *informer) {
-				i.setTransform = func(cache.TransformFunc, func(cache.TransformFunc) error) error { return nil }
-			})),
-		informerMutant("transformed twice", "the transform is applied on the way in and once more",
-			"INFORMER-31", transformedTwice),
+			func(i *informer) { i.store = &lateStore{Store: i.SharedIndexInformer.GetStore()} }),
+		answering("transform forgotten", "SetTransform takes the transform and forgets it",
+			"INFORMER-16",
+			func(i *informer) { i.setTransform = func(cache.TransformFunc) error { return nil } }),
+		informerMutant("transformed twice",
+			"as client-go: objects of a streaming list are transformed once more",
+			"INFORMER-31", cache.NewSharedIndexInformer),
 	}
 }
 
@@ -190,24 +172,6 @@ func onlyOneIndexer(lw cache.ListerWatcher, example runtime.Object, resync time.
 		indexers = contract.Indexers{name: indexers[name]}
 	}
 	return cache.NewSharedIndexInformer(lw, example, resync, indexers)
-}
-
-// transformedTwice knows no streaming lists, whose objects client-go transforms twice anyway.
-func transformedTwice(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
-	indexers contract.Indexers) cache.SharedIndexInformer {
-	listing := constructOver(func(s *source) {
-		s.unsupported = func() bool { return true }
-	})(lw, example, resync, indexers)
-	return &informer{SharedIndexInformer: listing,
-		setTransform: func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
-			return set(func(obj any) (any, error) {
-				obj, err := f(obj)
-				if err != nil {
-					return nil, err
-				}
-				return f(obj)
-			})
-		}}
 }
 
 // lateStore answers GetByKey from a copy.
@@ -246,5 +210,7 @@ func syncedEarly(lw cache.ListerWatcher, example runtime.Object, resync time.Dur
 			return list, err
 		}
 	})(lw, example, resync, indexers)
-	return &informer{SharedIndexInformer: over, synced: early}
+	i := newInformer(over)
+	i.synced = early
+	return i
 }

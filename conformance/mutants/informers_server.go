@@ -21,44 +21,41 @@ import (
 // made of its answers.
 func serverMutants() []Mutant {
 	return []Mutant{
-		informerMutant("list at any version",
+		asking("list at any version",
 			"a list after the first takes any version that a server has at hand", "INFORMER-5 INFORMER-29",
-			constructOver(func(s *source) {
+			func(s *source) {
 				s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 					if o.Continue == "" {
 						o.ResourceVersion, o.Limit = "0", 0
 					}
 					return s.ListerWatcherWithContext.ListWithContext(ctx, o)
 				}
-			})).real(inKubernetes, "59848"),
+			}).real(inKubernetes, "59848"),
 		informerMutant("list in pages at the version that is known",
 			"as client-go: a relist in pages asks for exactly the version that the informer knows",
-			"INFORMER-33",
-			cache.NewSharedIndexInformer).real(inKubernetes, "133810"),
+			"INFORMER-33", cache.NewSharedIndexInformer).real(inKubernetes, "133810"),
 		informerMutant("watch from now",
 			"a watch that follows a list begins at the source's newest version, not at the list's",
 			"INFORMER-1", watchFromNow),
 		informerMutant("torn stream", "a streaming list that ends before its bookmark counts as whole",
-			"INFORMER-7 INFORMER-9 INFORMER-29", overWatches(tornStream)),
-		informerMutant("bookmarks passed over", "bookmarks do not move the version on", "INFORMER-19",
-			constructOver(func(s *source) {
+			"INFORMER-7 INFORMER-9 INFORMER-29", withoutEnd(tornStream)),
+		asking("bookmarks passed over", "bookmarks do not move the version on", "INFORMER-19",
+			func(s *source) {
 				s.pass = func(_ int, e watch.Event) bool { return e.Type != watch.Bookmark }
-			})),
+			}),
 		informerMutant("watch after an error", "a watch is not stopped when an error event has come",
-			"INFORMER-32",
-			withoutEnd(leftOpen)).real(inKubernetes, "6488"),
-		informerMutant("resync left", "the goroutine of the resyncs does not end with its watch",
-			"INFORMER-23",
-			construct(func(i *informer) {
-				i.run = func(ctx context.Context, run func(context.Context)) {
+			"INFORMER-32", withoutEnd(leftOpen)).real(inKubernetes, "6488"),
+		answering("resync left", "the goroutine of the resyncs does not end with its watch",
+			"INFORMER-23", func(i *informer) {
+				i.run = func(ctx context.Context) {
 					go func() {
 						for range time.Tick(time.Minute) {
 							_ = i.HasSynced()
 						}
 					}()
-					run(ctx)
+					i.SharedIndexInformer.RunWithContext(ctx)
 				}
-			})).real(inKubernetes, "35015"),
+			}).real(inKubernetes, "35015"),
 	}
 }
 
@@ -95,20 +92,8 @@ func watchFromNow(lw cache.ListerWatcher, example runtime.Object, resync time.Du
 
 type changeWatch func(ctx context.Context, o metav1.ListOptions, w watch.Interface) watch.Interface
 
-// overWatches makes client-go's informer, and lets change replace each watch.
-func overWatches(change changeWatch) contract.NewInformer {
-	return constructOver(func(s *source) {
-		s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			w, err := s.ListerWatcherWithContext.WatchWithContext(ctx, o)
-			if err != nil {
-				return nil, err
-			}
-			return change(ctx, o, w), nil
-		}
-	})
-}
-
-// withoutEnd is overWatches with watches that do not end with the context of the request.
+// withoutEnd makes client-go's informer, and lets change replace each watch. None ends with the
+// context of its request.
 func withoutEnd(change changeWatch) contract.NewInformer {
 	return constructOver(func(s *source) {
 		s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {

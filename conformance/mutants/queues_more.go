@@ -114,9 +114,7 @@ func rateQueues() []Mutant {
 				b.numRequeues = func(string) int { return int(n.Load()) }
 			}),
 		queueOf("Forget forgets nothing", "Forget does nothing", "QUEUE-30",
-			func(b *brokenQueue, _ okQueue) {
-				b.forget = func(string) {}
-			}),
+			func(b *brokenQueue, _ okQueue) { b.forget = func(string) {} }),
 		queueOf("Forget is Done", "Forget is taken to end the item's processing", "QUEUE-30",
 			func(b *brokenQueue, ok okQueue) {
 				b.forget = func(item string) { ok.Forget(item); ok.Done(item) }
@@ -138,9 +136,8 @@ func rankedOf(name, mistake, clauses string, change func(q *ranked)) Mutant {
 // priorityQueues are wrong in what has which priority, and what that is worth.
 func priorityQueues() []Mutant {
 	return []Mutant{
-		rankedOf("priorities are not looked at", "Get takes the oldest", "QUEUE-31", func(q *ranked) {
-			q.ahead = func(a, b *rankedItem) bool { return a.place < b.place }
-		}),
+		rankedOf("priorities are not looked at", "Get takes the oldest", "QUEUE-31",
+			func(q *ranked) { q.ahead = func(a, b *rankedItem) bool { return a.place < b.place } }),
 		rankedOf("the next is chosen too soon",
 			"who comes next is settled when the one before goes, and not asked again for what is added "+
 				"since", "QUEUE-31", func(q *ranked) {
@@ -153,30 +150,20 @@ func priorityQueues() []Mutant {
 				}
 			}),
 		rankedOf("the turn by age comes too often", "every second Get takes the oldest", "QUEUE-31",
-			func(q *ranked) {
-				q.turn = 2
-			}),
+			func(q *ranked) { q.turn = 2 }),
 		rankedOf("the priority is not told", "GetWithPriority forgets to fill in the priority",
 			"QUEUE-32", func(q *ranked) {
 				q.shown = func(int) int { return 0 }
 			}).real(inControllerRuntime, "3157"),
 		rankedOf("the last priority wins", "an item that is added again takes the new priority",
-			"QUEUE-32 QUEUE-33", func(q *ranked) {
-				q.merge = func(_, given int) int { return given }
-			}),
+			"QUEUE-32 QUEUE-33", func(q *ranked) { q.merge = func(_, given int) int { return given } }),
 		rankedOf("a raise is lost", "the priority of an item that is added again is computed from "+
-			"what it was before the lock was taken", "QUEUE-32", func(q *ranked) {
-			q.stale = true
-		}),
+			"what it was before the lock was taken", "QUEUE-32", func(q *ranked) { q.stale = true }),
 		rankedOf("a raised item keeps its place",
 			"an item that is raised goes before what had its new priority already", "QUEUE-33",
-			func(q *ranked) {
-				q.reenter = func(*rankedItem, bool) {}
-			}),
+			func(q *ranked) { q.reenter = func(*rankedItem, bool) {} }),
 		rankedOf("every Add moves to the end", "an item that is added again loses its place", "QUEUE-33",
-			func(q *ranked) {
-				q.reenter = func(it *rankedItem, _ bool) { it.place = q.newPlace() }
-			}),
+			func(q *ranked) { q.reenter = func(it *rankedItem, _ bool) { it.place = q.newPlace() } }),
 		rankedOf("the later of two times", "an item that is added again with a later time is put off",
 			"QUEUE-24 QUEUE-34", func(q *ranked) {
 				q.earlier = func(held, given time.Time) time.Time {
@@ -184,19 +171,13 @@ func priorityQueues() []Mutant {
 				}
 			}),
 		rankedOf("added at once, it comes again", "Add of an item that waits leaves it waiting",
-			"QUEUE-34", func(q *ranked) {
-				q.comesAgain = true
-			}),
+			"QUEUE-34", func(q *ranked) { q.comesAgain = true }),
 		rankedOf("an old time counts",
 			"a time that is over is taken for the one that the item waits for now", "QUEUE-34",
-			func(q *ranked) {
-				q.forgetful = true
-			}),
+			func(q *ranked) { q.forgetful = true }),
 		rankedOf("urgent once, urgent for ever",
 			"an item that is added while it is processed keeps the priority that it had", "QUEUE-35",
-			func(q *ranked) {
-				q.sticky = true
-			}),
+			func(q *ranked) { q.sticky = true }),
 		rankedOf("the delay hides the limiter's",
 			"After is taken if it is given, also where the limiter's delay is shorter", "QUEUE-36",
 			func(q *ranked) {
@@ -229,9 +210,7 @@ func priorityQueues() []Mutant {
 				}
 			}),
 		rankedOf("low priorities wait too long", "Get goes by age every 150 times", "QUEUE-38",
-			func(q *ranked) {
-				q.turn = 150
-			}),
+			func(q *ranked) { q.turn = 150 }),
 	}
 }
 
@@ -291,16 +270,6 @@ func costlyQueues() []Mutant {
 					notes = append(notes, make([]byte, 16))
 				}
 			}),
-		queueOf("looks at the clock every 50 microseconds",
-			"a goroutine polls for what is due, with a pause between two looks", "QUEUE-48",
-			func(b *brokenQueue, ok okQueue) {
-				go func() {
-					for !ok.ShuttingDown() {
-						b.clock.Now()
-						time.Sleep(50 * time.Microsecond)
-					}
-				}()
-			}),
 		queueOf("a worker asks every 50 microseconds",
 			"Get looks whether an item is ready, with a pause between two looks", "QUEUE-48",
 			func(b *brokenQueue, ok okQueue) {
@@ -333,9 +302,7 @@ func configuredQueues() []Mutant {
 				return inMilliseconds{p}
 			}),
 		configuredOf("the order is not asked", "the order that the queue is given is left out",
-			"QUEUE-44", func(cfg *contract.QueueConfig) {
-				cfg.Order = nil
-			}),
+			"QUEUE-44", func(cfg *contract.QueueConfig) { cfg.Order = nil }),
 		configuredOf("the order is not told of what comes again", "Touch is never called", "QUEUE-44",
 			func(cfg *contract.QueueConfig) {
 				if cfg.Order != nil {
@@ -351,8 +318,7 @@ func configuredQueues() []Mutant {
 				return asksOrder{q, cfg.Order}
 			}),
 		wrappedOf("a panic keeps the lock", "Add unlocks at its end, which a panic does not reach",
-			"QUEUE-49",
-			func(q okQueue, _ contract.QueueConfig) contract.DelayingQueue[string] {
+			"QUEUE-49", func(q okQueue, _ contract.QueueConfig) contract.DelayingQueue[string] {
 				return &lockedQueue{RateLimitingQueue: q}
 			}),
 		configuredOf("what an order holds is counted beside it",

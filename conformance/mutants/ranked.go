@@ -32,6 +32,7 @@ type ranked struct {
 	depth      func() int                    // what Len tells
 	front      bool                          // what comes again is put before what waits
 	strict     bool                          // Done panics if the item was not handed out
+	quiet      bool                          // only the first ready item wakes a worker
 	lossy      bool                          // an Add of an item that is processed is lost
 	sticky     bool                          // an item keeps its priority while it is processed
 	comesAgain bool                          // Add leaves the time that an item waits for
@@ -200,7 +201,12 @@ func (q *ranked) makeReady(it *rankedItem) {
 	if q.early && q.chosen == nil {
 		q.chosen = it
 	}
-	q.change.Broadcast()
+	switch {
+	case !q.quiet:
+		q.change.Broadcast()
+	case len(q.ready) == 1:
+		q.change.Signal()
+	}
 }
 
 // ripen makes ready what has come due. The delaying queue keeps the earliest time

@@ -142,13 +142,6 @@ func wrongReads() []Mutant {
 					return ok.Get(key)
 				}
 			}),
-		store("list drops one of many", "the result has room for 256", "STORE-4",
-			func(s *brokenStore, ok base) {
-				s.list = func() []any {
-					list := ok.List()
-					return list[:min(len(list), 256)]
-				}
-			}),
 		store("keys are given twice", "what two places hold is put together and not compared", "STORE-5",
 			func(s *brokenStore, ok base) {
 				s.listKeys = func() []string { return append(ok.ListKeys(), ok.ListKeys()...) }
@@ -221,16 +214,6 @@ func wrongReads() []Mutant {
 					return list, nil
 				}
 			}),
-		store("unknown index calls nil",
-			"Index calls the function of an index without asking whether it has one", "STORE-17",
-			func(s *brokenStore, ok base) {
-				s.index = func(name string, obj any) ([]any, error) {
-					if _, err := ok.GetIndexers()[name](obj); err != nil {
-						return nil, err
-					}
-					return ok.Index(name, obj)
-				}
-			}),
 		store("index leaves its read lock",
 			"Index returns early, with the IndexFunc's error and without unlocking", "STORE-31",
 			func(s *brokenStore, ok base) {
@@ -268,9 +251,7 @@ func wrongReads() []Mutant {
 				}
 			}),
 		store("resync fails", "Resync says that it is not supported", "STORE-33",
-			func(s *brokenStore, _ base) {
-				s.resync = func() error { return errors.New("not supported") }
-			}),
+			func(s *brokenStore, _ base) { s.resync = func() error { return errors.New("not supported") } }),
 	}
 }
 
@@ -468,23 +449,6 @@ func wrongIndexers() []Mutant {
 					ok.Update(key, obj)
 				}
 				s.add = s.update
-			}),
-		store("replace in shares", "Replace computes the values of two halves of the list at once",
-			"STORE-48", func(s *brokenStore, ok base) {
-				s.replace = func(items map[string]any, version string) {
-					objects := slices.Collect(maps.Values(items))
-					var halves sync.WaitGroup
-					for half := range slices.Chunk(objects, max(1, (len(objects)+1)/2)) {
-						halves.Go(func() {
-							defer func() { _ = recover() }() // it fails again on the caller's goroutine
-							for _, obj := range half {
-								valuesUnder(ok.GetIndexers(), obj)
-							}
-						})
-					}
-					halves.Wait()
-					ok.Replace(items, version)
-				}
 			}),
 	}
 }
@@ -686,8 +650,7 @@ func wrongBatches() []Mutant {
 	return []Mutant{
 		storeOver("batch values as the IndexFunc gave them",
 			"a Transaction computes the values of all its writes first, and keeps the slices that the "+
-				"IndexFunc returned", "STORE-47",
-			func(name string, f contract.IndexFunc) contract.IndexFunc {
+				"IndexFunc returned", "STORE-47", func(name string, f contract.IndexFunc) contract.IndexFunc {
 				return func(obj any) ([]string, error) {
 					if values, known := kept.Load(slot{name, obj}); known {
 						return values.([]string), nil
@@ -752,9 +715,8 @@ func wrongBatches() []Mutant {
 
 func wrongVersions() []Mutant {
 	return []Mutant{
-		store("bookmark ignored", "Bookmark does nothing", "STORE-40", func(s *brokenStore, _ base) {
-			s.bookmark = func(string) {}
-		}),
+		store("bookmark ignored", "Bookmark does nothing", "STORE-40",
+			func(s *brokenStore, _ base) { s.bookmark = func(string) {} }),
 		store("replace keeps the version", "the version that Replace is given is dropped", "STORE-40",
 			func(s *brokenStore, ok base) {
 				s.replace = func(items map[string]any, _ string) {
@@ -762,9 +724,7 @@ func wrongVersions() []Mutant {
 				}
 			}),
 		store("delete with object keeps the version", "DeleteWithObject drops the object", "STORE-41",
-			func(s *brokenStore, ok base) {
-				s.deleteWith = func(key string, _ any) { ok.Delete(key) }
-			}),
+			func(s *brokenStore, ok base) { s.deleteWith = func(key string, _ any) { ok.Delete(key) } }),
 		store("delete moves the version",
 			"Delete takes the version of the object that it takes out, which is an old one", "STORE-41",
 			func(s *brokenStore, ok base) {
