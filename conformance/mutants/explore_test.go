@@ -15,10 +15,8 @@ import (
 var interleaved = []string{
 	"optimistic copy", "newer version of one chunk", "lists one write behind",
 	"replace chunk by chunk", "indexers over a lost write",
-	"list torn between shards", "keys torn between shards", "by-index torn between shards",
-	"index torn between shards",
-	"index-keys torn between shards", "values torn between shards", "replace shard by shard",
-	"transaction shard by shard",
+	"list by keys", "by-index by keys", "index value by value", "update as delete and add",
+	"replace as empty and fill", "transaction one by one",
 }
 
 // TestExploreFindsMutants: each of them is found in a minute, most in milliseconds.
@@ -40,8 +38,6 @@ func TestExploreAccusesNoSoundStore(t *testing.T) {
 	for name, newStore := range map[string]func(contract.Indexers) contract.Store{
 		"client-go": func(ix contract.Indexers) contract.Store { return newBase(ix) },
 		"snapshots": func(ix contract.Indexers) contract.Store { return newSnapshots(ix) },
-		"sharded":   func(ix contract.Indexers) contract.Store { return newSharded(ix) },
-		"dense":     func(ix contract.Indexers) contract.Store { return newDense(ix) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			if f := explore.Find(probes(t, newStore), 20_000); f != nil {
