@@ -73,7 +73,7 @@ The answer takes at most --budget. What it rests on stays in a folder under resu
 	f := cmd.Flags()
 	f.StringVar(&trace, "trace", "",
 		"trace `FILE` to take objects and writes from (see benchrun record and benchrun trace)")
-	f.Var(longerThanZero{&o.Budget}, "budget", "`TIME` for all of it, verification included")
+	f.Var(longerThanZero(&o.Budget), "budget", "`TIME` for all of it, verification included")
 	f.StringVarP(&o.Out, "output", "o", "",
 		"`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-advised)")
 	return cmd

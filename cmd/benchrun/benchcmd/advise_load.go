@@ -38,59 +38,40 @@ const usualObjects = 10_000
 
 func (l *askedLoad) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(loadNumber{&l.objects, 1, mostObjects}, "objects", "objects alive at once in one store")
-	f.Var(loadNumber{&l.readers, 0, mostGoroutines}, "readers", "goroutines that read all the time")
-	f.Var(readsFlag{l}, "reads",
+	f.Var(loadNumber(&l.objects, 1, mostObjects), "objects", "objects alive at once in one store")
+	f.Var(loadNumber(&l.readers, 0, mostGoroutines), "readers", "goroutines that read all the time")
+	f.Var(checked[load.Op]{&l.reads, "WHAT", l.parseReads, func(op load.Op) string {
+		return string(op)
+	}},
+		"reads",
 		"what they read: list, get, or by-index=N, N being how many objects a read finds")
-	f.Var(loadNumber{&l.writes, 0, mostWrites}, "writes", "updates a second")
-	f.Var(loadNumber{&l.workers, 1, mostGoroutines}, "workers",
+	f.Var(loadNumber(&l.writes, 0, mostWrites), "writes", "updates a second")
+	f.Var(loadNumber(&l.workers, 1, mostGoroutines), "workers",
 		"workers that take items out of the queue")
-	f.Var(loadNumber{&l.delayed, 0, mostObjects}, "delayed",
+	f.Var(loadNumber(&l.delayed, 0, mostObjects), "delayed",
 		"items that wait for their time in the queue")
 	complete(cmd, "reads", func(*cobra.Command) []cobra.Completion {
 		return []cobra.Completion{"list", "get", "by-index="}
 	})
 }
 
-// loadNumber is a flag for one number of a load.
-type loadNumber struct {
-	into        *int
-	least, most int
-}
+func grouped(n int) string { return humanize.Comma(int64(n)) }
 
-func (loadNumber) Type() string   { return "N" }
-func (loadNumber) String() string { return "" } // unknown until it is given
-
-func (f loadNumber) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < f.least || n > f.most {
-		return fmt.Errorf("want a whole number, %d to %s", f.least, grouped(f.most))
-	}
-	*f.into = n
-	return nil
-}
-
-type readsFlag struct{ into *askedLoad }
-
-func (readsFlag) Type() string   { return "WHAT" }
-func (readsFlag) String() string { return "" }
-
-func (f readsFlag) Set(text string) error {
+// parseReads parses the flag of what the readers do.
+func (l *askedLoad) parseReads(text string) (load.Op, error) {
 	kind, count, counted := strings.Cut(text, "=")
 	matches, err := strconv.Atoi(count)
 	switch op := load.Op(kind); {
 	case (op == load.OpGet || op == load.OpList) && !counted:
-		f.into.reads, f.into.matches = op, 0
+		l.matches = 0
+		return op, nil
 	case op == load.OpByIndex && err == nil && matches >= 1 && matches <= mostObjects:
-		f.into.reads, f.into.matches = op, matches
-	default:
-		return fmt.Errorf("want list, get, or by-index=N with the number of objects that a read finds, "+
-			"1 to %s, such as by-index=20", grouped(mostObjects))
+		l.matches = matches
+		return op, nil
 	}
-	return nil
+	return "", fmt.Errorf("want list, get, or by-index=N with the number of objects that a read "+
+		"finds, 1 to %s, such as by-index=20", grouped(mostObjects))
 }
-
-func grouped(n int) string { return humanize.Comma(int64(n)) }
 
 // over fills in the objects and writes that the load leaves out: the most objects of one
 // resource that are alive at once in a trace, and the events in its busiest second.
