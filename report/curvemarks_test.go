@@ -58,7 +58,7 @@ func TestCurvesLoseNoPoint(t *testing.T) {
 				delete(f.Series[0].Values, metrics.Achieved)
 			}
 		}
-		pictures, err := Curves(r)
+		pictures, err := pictures(Scalings(clean(r)))
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -98,7 +98,7 @@ func TestMarksOfOnePlaceLieApart(t *testing.T) {
 			f.Series[0].Values[metrics.Achieved] = 0
 		}
 	}
-	pictures, err := Curves(r)
+	pictures, err := pictures(Scalings(clean(r)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestNegativeValuesAreDrawn(t *testing.T) {
 			f.Process = map[string]float64{metrics.HeapPerObject: -8}
 		}
 	}
-	pictures, err := Curves(r)
+	pictures, err := pictures(Scalings(clean(r)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestPicturesFollowTheColourScheme(t *testing.T) {
 				r.Forks, record.Fork{Cell: c, Index: f.Index, Process: f.Process, Series: f.Series})
 		}
 	}
-	pictures, err := Curves(r)
+	pictures, err := pictures(Scalings(clean(r)))
 	if err != nil || len(pictures) == 0 {
 		t.Fatal(err)
 	}

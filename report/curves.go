@@ -23,18 +23,16 @@ import (
 
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/metrics"
-	"github.com/informerbench/informerbench/measure/record"
 )
 
 // CurvesDir is the folder, within a run's, that holds the pictures of report.md.
 const CurvesDir = "curves"
 
-// Curves draws every curve of a run as SVG, keyed by its path within the run's folder.
+// pictures draws every curve of a run as SVG, keyed by its path within the run's folder.
 // Equal runs give equal bytes.
-func Curves(record *record.Run) (map[string][]byte, error) {
-	r := clean(record)
+func pictures(scalings []Scaling) (map[string][]byte, error) {
 	pictures := map[string][]byte{}
-	for _, s := range Scalings(r) {
+	for _, s := range scalings {
 		for _, c := range s.Curves {
 			if !c.drawable() {
 				continue
