@@ -86,7 +86,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 			out := cmd.OutOrStdout()
 			if len(result.Run.Forks) > 0 {
 				text, to := shown(cmd, wide)
-				err = errors.Join(err, report.WriteText(text, result.Run, to))
+				err = errors.Join(err, writeText(text, result, to))
 			}
 			beside := report.MarkdownFile + ", " + report.BenchTextFile
 			if _, err := os.Stat(filepath.Join(result.Dir, "profiles")); err == nil {

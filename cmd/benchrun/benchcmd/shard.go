@@ -90,7 +90,7 @@ that was merged from the same plan and commit before, it is written anew.`,
 			}
 			err = broken(err)
 			out, to := shown(cmd, wide)
-			err = errors.Join(err, report.WriteText(out, result.Run, to))
+			err = errors.Join(err, writeText(out, result, to))
 			fmt.Fprintf(cmd.OutOrStdout(), "\n%d forks of %d shards on %d machines: %s (%s, %s beside it)\n",
 				len(result.Run.Forks), len(result.Run.Shards), len(result.Run.Machines()),
 				filepath.Join(result.Dir, report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
