@@ -29,20 +29,19 @@ func (w *writer) printf(format string, args ...any) {
 }
 
 // WriteMarkdown writes the whole report. All strings of the record are shown as text.
-func WriteMarkdown(out io.Writer, record *record.Run) error {
+func (rep *Report) WriteMarkdown(out io.Writer) error {
 	w := &writer{w: out}
-	r, code := forMarkdown(record), clean(record)
+	r, code, groups := rep.markdown.Run, rep.Run, rep.markdown.Groups
 	w.printf("# benchrun %s: %s\n\n", r.Preset, r.Name)
 	w.printf("%s\n\n", codeSpan(strings.Join(code.MadeBy(), " ")))
 	writeState(w, r)
 	writeChecks(w, r)
 	w.printf("## Results\n\n%s\n\n", markdownLines(legend(r)))
-	groups := compare.Within(r)
 	for _, g := range groups {
 		writeGroup(w, r, g)
 	}
 	writeContention(w, groups)
-	writeScaling(w, r)
+	writeScaling(w, rep.markdown.Scalings)
 	writeImplementations(w, r, code)
 	writeLocks(w, r)
 	writeEnvironment(w, r)

@@ -19,9 +19,6 @@ import (
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
-// HTMLFile is the report as one page that opens offline.
-const HTMLFile = "report.html"
-
 var (
 	//go:embed page.gotmpl
 	pageText string
@@ -151,12 +148,9 @@ type count struct {
 	N       int
 }
 
-// WritePage writes the report as one page that opens offline. profiles are those that
-// ReadProfiles has read for run, nil for none; pictures are those of Curves.
-func WritePage(out io.Writer, run *record.Run, profiles *Profiles,
-	pictures map[string][]byte) error {
-	r := clean(run)
-	groups := compare.Within(r)
+// WriteHTML writes the report as one page that opens offline.
+func (rep *Report) WriteHTML(out io.Writer) error {
+	r, groups := rep.Run, rep.Groups
 	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
 	for _, own := range []string{
 		"answer", "answer-title", "trust", "results", "results-title", "filter", "shown", "latency",
@@ -165,7 +159,7 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles,
 	} {
 		ids.of(own)
 	}
-	parts, err := partsOf(run, groups, pictures, ids)
+	parts, err := rep.parts(ids)
 	if err != nil {
 		return err
 	}
@@ -178,7 +172,7 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles,
 		Legend:   strings.Split(legend(r), "\n"), Parts: parts,
 		Confidence: fmt.Sprintf("%.0f%%", 100*stats.Confidence),
 	}
-	if p.Flames, err = flamesOf(r, groups, profiles, ids); err != nil {
+	if p.Flames, err = flamesOf(r, groups, rep.Profiles, ids); err != nil {
 		return err
 	}
 	for _, g := range groups {
@@ -200,7 +194,7 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles,
 			}
 		}
 	}
-	for _, a := range compare.Answers(r, groups) {
+	for _, a := range rep.Answers {
 		p.Answers = append(p.Answers, answerOn(a, ids, rowOf))
 	}
 	p.HasReference = len(compare.Judged(groups)) > 0
@@ -222,20 +216,15 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles,
 	return err
 }
 
-// partsOf are the sections that the page takes from report.md.
-func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte,
-	ids anchors) (parts []part, err error) {
-	r, code := forMarkdown(run), clean(run)
-	escaped := compare.Within(r)
-	if len(escaped) != len(groups) { // two names that differ in markup only
-		escaped = groups
-	}
+// parts are the sections that the page takes from report.md.
+func (rep *Report) parts(ids anchors) (parts []part, err error) {
+	r, code := rep.markdown.Run, rep.Run
 	for _, s := range []struct {
 		id    string
 		write func(*writer)
 	}{
-		{"loads", func(w *writer) { writeContention(w, escaped) }},
-		{"scaling", func(w *writer) { writeScaling(w, r) }},
+		{"loads", func(w *writer) { writeContention(w, rep.markdown.Groups) }},
+		{"scaling", func(w *writer) { writeScaling(w, rep.markdown.Scalings) }},
 		{"locks", func(w *writer) { writeLocks(w, r) }},
 		{"checks", func(w *writer) { writeChecks(w, r) }},
 		{"implementations", func(w *writer) { writeImplementations(w, r, code) }},
@@ -251,7 +240,7 @@ func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte
 		if !any {
 			continue
 		}
-		body, err := fragment(text, pictures, place{ids.of(s.id), ids})
+		body, err := fragment(text, rep.pictures, place{ids.of(s.id), ids})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.id, err)
 		}

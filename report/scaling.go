@@ -242,8 +242,7 @@ const scalingLegend = "Growth is the law that the cost follows within the sizes 
 	"Of what is better when it is more (ops/s, achieved-%), the cost is the reciprocal."
 
 // writeScaling writes a table and the curves for each workload that is swept.
-func writeScaling(w *writer, r *record.Run) {
-	scalings := Scalings(r)
+func writeScaling(w *writer, scalings []Scaling) {
 	if len(scalings) == 0 {
 		return
 	}
@@ -293,8 +292,7 @@ func (l Line) at(size float64, metric string, notes *footnotes) string {
 func sizeText(n float64) string { return humanize.Commaf(n) }
 
 // writeScalingText writes the growth alone, for a terminal.
-func writeScalingText(w *writer, r *record.Run, to Terminal) {
-	scalings := Scalings(r)
+func writeScalingText(w *writer, scalings []Scaling, to Terminal) {
 	for _, s := range scalings {
 		t := to.growth(s)
 		forTerminal(t, fmt.Sprintf("%s: growth over %s from %s to %s", s.Workload, s.Vary,

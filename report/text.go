@@ -18,12 +18,11 @@ import (
 )
 
 // WriteText writes a run for a terminal: for each workload the comparisons with the
-// reference, then what concerns all of them, and at last the answer (WriteAnswer). Control
+// reference, then what concerns all of them, and at last the answer. Control
 // characters in the record's strings are shown as escapes.
-func WriteText(out io.Writer, record *record.Run, to Terminal) error {
+func (rep *Report) WriteText(out io.Writer, to Terminal) error {
 	w := &writer{w: out}
-	r := clean(record)
-	groups := compare.Within(r)
+	r, groups := rep.Run, rep.Groups
 	all := generalNotes(groups)
 	for _, g := range groups {
 		notes := &footnotes{general: all}
@@ -40,13 +39,13 @@ func WriteText(out io.Writer, record *record.Run, to Terminal) error {
 	for _, warning := range compare.RunWarnings(r) {
 		w.printf("%s\n", to.wrapped("warning: "+indented(warning)))
 	}
-	writeScalingText(w, r, to)
+	writeScalingText(w, rep.Scalings, to)
 	if to.columns() == everyColumn {
 		w.printf("%s\n", legend(r))
 	} else {
 		w.printf("%s\n", to.wrapped(shortLegend(r)))
 	}
-	writeAnswer(w, r, groups, to)
+	writeAnswer(w, rep.Answers, to)
 	return w.err
 }
 

@@ -86,7 +86,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 			out := cmd.OutOrStdout()
 			if len(result.Run.Forks) > 0 {
 				text, to := shown(cmd, wide)
-				err = errors.Join(err, report.WriteText(text, result.Run, to))
+				err = errors.Join(err, writeText(text, result, to))
 			}
 			beside := report.MarkdownFile + ", " + report.BenchTextFile
 			if _, err := os.Stat(filepath.Join(result.Dir, "profiles")); err == nil {
@@ -120,29 +120,29 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringVar(&o.Trace, "trace", "",
 		"trace `FILE` to replay through stores, FIFOs and informers (see benchrun record and benchrun "+
 			"trace); a preset or a workload file beside it says who reads meanwhile")
-	f.Var(atLeastOne{&o.Times}, "times",
+	f.Var(atLeastOne(&o.Times), "times",
 		"replay a cluster `N` times as large as the trace's: copies side by side, each a little later "+
 			"(default 1)")
-	f.Var(aboveZero{&o.Compress}, "compress",
+	f.Var(aboveZero(&o.Compress), "compress",
 		"divide the times of a trace by this, above 0 (default 1, its own speed)")
 	f.StringSliceVar(&o.Components, "component", nil,
 		"only these components: store, fifo, delay, queue, informer")
 	f.StringSliceVar(&o.Impls, "impl", nil,
 		"only these implementations: names or globs such as 'clientgo*'")
-	f.Var(atLeastOne{&o.Forks}, "forks",
+	f.Var(atLeastOne(&o.Forks), "forks",
 		fmt.Sprintf("processes per cell, 1 or more (default %d)", runner.DefaultForks))
-	f.Var(budgetFlag{o}, "budget",
+	f.Var(budgetFlag(o), "budget",
 		fmt.Sprintf("`TIME` for more processes of comparisons that --forks leaves inconclusive, such "+
 			"as 10m; 0 for none (default: the preset's, %s of %s, or none with --forks)", quickBudget(),
 			load.DefaultPreset))
-	f.Var(longerThanZero{&o.Duration}, "duration",
+	f.Var(longerThanZero(&o.Duration), "duration",
 		"how long one process measures each operation or all groups (default: the workload's)")
 	f.StringVarP(&o.Out, "output", "o", "",
 		"`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
 	o.Seed = 1
-	f.Var(seedFlag{&o.Seed}, "seed",
+	f.Var(seedFlag(&o.Seed), "seed",
 		"seed of the objects, of the order of the operations and of the schedule")
-	f.Var(atLeastOne{&o.Procs}, "procs",
+	f.Var(atLeastOne(&o.Procs), "procs",
 		fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: that of benchrun, which is "+
 			"all cores or a container's limit)", runtime.NumCPU()))
 	f.StringArrayVar(&o.Sweep, "sweep", nil,
@@ -153,7 +153,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	complete(cmd, "preset", presetNames)
 	complete(cmd, "component", componentNames)
 	complete(cmd, "impl", implementationNames)
-	f.Var(plantFlag{&o.Plant}, "plant",
+	f.Var(plantFlag(&o.Plant), "plant",
 		"slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
 }
 
@@ -167,26 +167,28 @@ func quickBudget() time.Duration {
 }
 
 // plantFlag parses "mutexmap=10%".
-type plantFlag struct{ into **record.Plant }
-
-func (plantFlag) Type() string { return "plant" }
-
-func (f plantFlag) String() string {
-	if f.into == nil || *f.into == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s=%g%%", (*f.into).Impl, 100*(*f.into).Share)
+func plantFlag(into **record.Plant) checked[*record.Plant] {
+	return checked[*record.Plant]{into, "plant", func(text string) (*record.Plant, error) {
+		impl, share, ok := strings.Cut(text, "=")
+		number, percent := strings.CutSuffix(share, "%")
+		v, err := strconv.ParseFloat(number, 64)
+		if !ok || !percent || err != nil || impl == "" || !(v >= 0 && v <= 1000) {
+			return nil, errors.New("want STORE=PERCENT%, such as mutexmap=10%, from 0 to 1000")
+		}
+		return &record.Plant{Impl: impl, Share: v / 100}, nil
+	}, func(p *record.Plant) string { return fmt.Sprintf("%s=%g%%", p.Impl, 100*p.Share) }}
 }
 
-func (f plantFlag) Set(text string) error {
-	impl, share, ok := strings.Cut(text, "=")
-	number, percent := strings.CutSuffix(share, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if !ok || !percent || err != nil || impl == "" || !(v >= 0 && v <= 1000) {
-		return errors.New("want STORE=PERCENT%, such as mutexmap=10%, from 0 to 1000")
-	}
-	*f.into = &record.Plant{Impl: impl, Share: v / 100}
-	return nil
+// budgetFlag is a run's budget. 0 means none; without the flag it is the preset's.
+func budgetFlag(o *runner.Options) checked[time.Duration] {
+	return checked[time.Duration]{&o.Budget, "duration", func(text string) (time.Duration, error) {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return 0, errors.New("want a time of 0 or more, such as 10m")
+		}
+		o.NoBudget = d == 0
+		return d, nil
+	}, time.Duration.String}
 }
 
 // changedBeside returns a flag that was given in addition to the named ones, or "".

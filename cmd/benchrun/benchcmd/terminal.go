@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -93,4 +94,16 @@ func forTerminal(flag string, given bool, format string) error {
 func addWide(cmd *cobra.Command, wide *bool) {
 	cmd.Flags().BoolVar(wide, "wide", false,
 		"print every column of the tables, wider than a terminal of 120 columns")
+}
+
+// writeText writes what a run says for the terminal.
+func writeText(out io.Writer, of runner.Result, to report.Terminal) error {
+	r := of.Report
+	if r == nil { // it was complete before
+		var err error
+		if r, err = report.Of(of.Run); err != nil {
+			return err
+		}
+	}
+	return r.WriteText(out, to)
 }
