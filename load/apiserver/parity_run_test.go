@@ -1,15 +1,11 @@
-// Package apitest sends an API server the requests that clients send for custom resources,
-// and requests that they should not send, and compares status codes and answers.
+package apiserver
+
+// Requests that clients send for custom resources, and requests that they should not send, with
+// a real server's answers.
 //
-// The expected answers are those of apiextensions-apiserver v0.37.2, found by running the
-// table there. Where serve-api differs on purpose, the table says how and why. One table
-// therefore tests both: [Run] with Real for a real server, without it for serve-api.
-//
-//	apitest.Run(t, apitest.Server{Client: client, URL: url, Real: true})
-//
-// The server must have the resources of [Definitions]. Run leaves objects behind, in
-// namespaces of its own.
-package apitest
+// The answers are those of apiextensions-apiserver v0.37.2, found by running the table there.
+// Where serve-api differs on purpose, the table says how and why. One table therefore tests both:
+// serve-api here, and a real server where PARITY_KUBECONFIG leads to one (e2e's TestParity).
 
 import (
 	"encoding/json"
@@ -21,15 +17,15 @@ import (
 	"time"
 )
 
-// Server is the server under test.
-type Server struct {
+// parityServer is the server under test.
+type parityServer struct {
 	Client *http.Client // trusts and authenticates; nil for http.DefaultClient
 	URL    string       // such as http://127.0.0.1:8080
 	Real   bool         // it is a real API server rather than serve-api
 }
 
-// Step is a request and a real server's answer.
-type Step struct {
+// parityStep is a request and a real server's answer.
+type parityStep struct {
 	// Do is the method and the path below /apis/example.com/v1/. $ns stands for a namespace
 	// of this case alone; $rv and $uid for those of the object answered last.
 	Do   string
@@ -43,24 +39,24 @@ type Step struct {
 	Why  string
 }
 
-// Case is a sequence of requests.
-type Case struct {
+// parityCase is a sequence of requests.
+type parityCase struct {
 	Name  string
-	Steps []Step
+	Steps []parityStep
 }
 
 // perStep is how long a request may take; watches in the table end after a second.
 const perStep = time.Minute
 
-// Run sends the requests of [Cases], each case as a subtest.
-func Run(t *testing.T, s Server) {
+// runParity sends the requests of parityCases, each case as a subtest.
+func runParity(t *testing.T, s parityServer) {
 	if s.Client == nil {
 		s.Client = http.DefaultClient
 	}
 	client := *s.Client
 	client.Timeout = perStep
 	s.Client = &client
-	for _, c := range Cases() {
+	for _, c := range parityCases() {
 		t.Run(strings.ReplaceAll(c.Name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			vars := map[string]string{
@@ -75,7 +71,7 @@ func Run(t *testing.T, s Server) {
 }
 
 // ask sends the request of a step; the error says how the answer differs.
-func (s Server) ask(step Step, vars map[string]string) error {
+func (s parityServer) ask(step parityStep, vars map[string]string) error {
 	method, path, _ := strings.Cut(expand(step.Do, vars), " ")
 	req, err := http.NewRequest(method, s.URL+"/apis/example.com/v1/"+path,
 		strings.NewReader(expand(step.Body, vars)))
@@ -137,9 +133,9 @@ func remember(body []byte, vars map[string]string) {
 	}
 }
 
-// Definitions are the CustomResourceDefinitions of the resources in Cases: widgets, which
+// parityDefinitions are the CustomResourceDefinitions of the resources in parityCases: widgets, which
 // are namespaced, and galaxies, which are not.
-func Definitions() []string {
+func parityDefinitions() []string {
 	const schema = `{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true,` +
 		`"properties":{"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"color":{"type":"string"}}}}}}`
 	definition := func(scope, kind, plural string) string {
