@@ -25,14 +25,14 @@ func ordered(run func(t *suite.T, newHeap constructor)) func(*suite.T, construct
 	}
 }
 
-func inArrivalOrder(h contract.DelayHeap[string]) bool {
+func inArrivalOrder(h delayHeap) bool {
 	_, ok := h.(contract.ArrivalOrdered)
 	return ok
 }
 
 // anyTie does random steps with few different times, so that many items are equal, and
 // compares with what came first. Every item is added once.
-func anyTie(t *suite.T, h contract.DelayHeap[string], rnd *rand.Rand, instants []time.Time) {
+func anyTie(t *suite.T, h delayHeap, rnd *rand.Rand, instants []time.Time) {
 	waiting := make([][]string, len(instants)) // of each instant, in the order of arrival
 	n, now := 0, instants[0]
 	end := instants[len(instants)-1].Add(2 * maxGranularity)

@@ -18,21 +18,19 @@ const whyOrder = "an object that waited longer would be reconciled after one tha
 var exactCases = []suite.Case[constructor]{
 	{Clause: "DELAY-10", Name: "to-the-nanosecond",
 		Why: "a timer that fires at the item's time would find nothing and spin",
-		Run: func(t *suite.T, newHeap constructor) {
-			h := newHeap()
+		Run: one(func(t *suite.T, h delayHeap) {
 			h.Add("a", at(5))
 			mustNotPop(t, h, at(5).Add(-1))
 			mustPop(t, h, at(5), "a")
 			h.Add("b", at(5)) // its time has come already
 			mustPop(t, h, at(5), "b")
-		}},
+		})},
 	{Clause: "DELAY-10", Name: "same-instant-in-another-zone",
 		Why: "times are instants: equal is ready whatever they print as",
-		Run: func(t *suite.T, newHeap constructor) {
-			h := newHeap()
+		Run: one(func(t *suite.T, h delayHeap) {
 			h.Add("a", at(5).In(time.FixedZone("east", 3600)))
 			mustPop(t, h, at(5), "a")
-		}},
+		})},
 	{Clause: "DELAY-11", Name: "every-order-of-arrival", Why: whyOrder,
 		Run: func(t *suite.T, newHeap constructor) {
 			permutations([]int{0, 1, 2, 3, 4, 5}, func(order []int) {
@@ -93,16 +91,12 @@ var exactCases = []suite.Case[constructor]{
 	}},
 	{Clause: "DELAY-11", Name: "any-history", Why: whyOrder,
 		Run: func(t *suite.T, newHeap constructor) {
-			t.Random(func(rt *rapid.T) { history(rt, newHeap(), true) })
+			t.Random(func(rt *rapid.T) { history(rt, newHeap(), exactly) })
 		}},
 	{Clause: "DELAY-11", Name: "many-steps", Why: whyOrder,
-		Run: func(t *suite.T, newHeap constructor) {
-			longHistory(t, newHeap(), exactly)
-		}},
+		Run: func(t *suite.T, newHeap constructor) { longHistory(t, newHeap(), exactly) }},
 	{Clause: "DELAY-11", Name: "near-and-beyond-292-years", Why: whyOrder,
-		Run: func(t *suite.T, newHeap constructor) {
-			farHistory(t, newHeap(), exactly)
-		}},
+		Run: func(t *suite.T, newHeap constructor) { farHistory(t, newHeap(), exactly) }},
 	{Clause: "DELAY-11", Name: "falling-times",
 		Why: "each item becomes the first: a structure that runs ahead of time has no place for it",
 		Run: func(t *suite.T, newHeap constructor) {
@@ -110,10 +104,7 @@ var exactCases = []suite.Case[constructor]{
 			for i := range n {
 				readyAt := at(0).Add(-time.Duration(i))
 				h.Add(fmt.Sprint(i), readyAt)
-				if next, ok := h.Next(); !ok || !next.Equal(readyAt) {
-					t.Fatalf("Next() = %s, %v; the item added last is the earliest, with %s", show(next), ok,
-						show(readyAt))
-				}
+				mustNext(t, h, exactly, readyAt)
 			}
 			for i := n - 1; i >= 0; i-- {
 				mustPop(t, h, at(1), fmt.Sprint(i))
@@ -127,21 +118,14 @@ var exactCases = []suite.Case[constructor]{
 				h.Add(fmt.Sprint(i), times[i])
 			}
 			for i := range times {
-				if next, ok := h.Next(); !ok || !next.Equal(times[i]) {
-					t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(next), ok, show(times[i]))
-				}
+				mustNext(t, h, exactly, times[i])
 				mustPop(t, h, times[len(times)-1], fmt.Sprint(i))
 			}
 		}},
 	{Clause: "DELAY-12", Name: "follows-the-earliest",
 		Why: "the owner would sleep past an item, or wake for nothing",
-		Run: func(t *suite.T, newHeap constructor) {
-			h := newHeap()
-			next := func(want time.Time) {
-				if got, ok := h.Next(); !ok || !got.Equal(want) {
-					t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(got), ok, show(want))
-				}
-			}
+		Run: one(func(t *suite.T, h delayHeap) {
+			next := func(want time.Time) { mustNext(t, h, exactly, want) }
 			h.Add("a", at(50))
 			next(at(50))
 			h.Add("b", at(60))
@@ -156,7 +140,7 @@ var exactCases = []suite.Case[constructor]{
 			next(at(40).Add(1))
 			mustPop(t, h, at(41), "c")
 			next(at(50))
-		}},
+		})},
 }
 
 // permutations calls f with every order of s (Heap's algorithm).

@@ -25,8 +25,7 @@ func farTimes() []time.Time {
 var extremeCases = []suite.Case[constructor]{
 	{Clause: "DELAY-1", Name: "the-clock-goes-back",
 		Why: "what was due by a clock that was then set back is early by the new one",
-		Run: func(t *suite.T, newHeap constructor) {
-			h := newHeap()
+		Run: one(func(t *suite.T, h delayHeap) {
 			h.Add("first", at(10))
 			mustPop(t, h, at(1000), "first")
 			h.Add("a", at(500))
@@ -39,7 +38,7 @@ var extremeCases = []suite.Case[constructor]{
 			mustPop(t, h, at(1000), "a")
 			mustNotPop(t, h, at(1000))
 			mustLen(t, h, 1)
-		}},
+		})},
 	{Clause: "DELAY-1", Name: "beyond-292-years", Why: whyEarly,
 		Run: func(t *suite.T, newHeap constructor) {
 			times := farTimes()
@@ -125,9 +124,7 @@ var extremeCases = []suite.Case[constructor]{
 				}
 			}
 			mustLen(t, h, n)
-			if out := drain(t, h, at(-2*n), n); len(out) != n {
-				t.Fatalf("%d of %d items came out", len(out), n)
-			}
+			drainAll(t, h, at(-2*n), n)
 		}},
 	{Clause: "DELAY-2", Name: "one-time-for-all", Why: whyLost,
 		Run: func(t *suite.T, newHeap constructor) {
@@ -136,9 +133,7 @@ var extremeCases = []suite.Case[constructor]{
 				h.Add(fmt.Sprint(i), at(7))
 			}
 			mustNotPop(t, h, at(6))
-			if out := drain(t, h, at(0), n); len(out) != n {
-				t.Fatalf("%d of %d items came out", len(out), n)
-			}
+			drainAll(t, h, at(0), n)
 		}},
 	{Clause: "DELAY-3", Name: "beyond-292-years",
 		Why: "two times that look the same in 64-bit nanoseconds are not",
@@ -160,14 +155,10 @@ var extremeCases = []suite.Case[constructor]{
 		}},
 	{Clause: "DELAY-3", Name: "near-and-beyond-292-years",
 		Why: "an item that is asked for sooner waits for ever",
-		Run: func(t *suite.T, newHeap constructor) {
-			farHistory(t, newHeap(), precision{})
-		}},
+		Run: func(t *suite.T, newHeap constructor) { farHistory(t, newHeap(), precision{}) }},
 	{Clause: "DELAY-3", Name: "waves",
 		Why: "an item that is not found again while a structure grows or shrinks waits twice",
-		Run: func(t *suite.T, newHeap constructor) {
-			waves(t, newHeap())
-		}},
+		Run: func(t *suite.T, newHeap constructor) { waves(t, newHeap()) }},
 	{Clause: "DELAY-3", Name: "after-a-flood",
 		Why: "a structure that gives room back forgets what it has kept, and an item comes twice",
 		Run: func(t *suite.T, newHeap constructor) {

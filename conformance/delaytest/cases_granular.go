@@ -74,11 +74,7 @@ var granularCases = []suite.Case[constructor]{
 		Why: "the owner would sleep past an item, or wake for nothing",
 		Run: granular(func(t *suite.T, newHeap constructor, g time.Duration) {
 			h, p := newHeap(), precision{known: true, granularity: g}
-			next := func(earliest time.Time) {
-				if got, ok := h.Next(); !ok || !p.near(got, earliest) {
-					t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(got), ok, show(earliest))
-				}
-			}
+			next := func(earliest time.Time) { mustNext(t, h, p, earliest) }
 			h.Add("a", at(500).Add(1))
 			next(at(500).Add(1))
 			h.Add("b", at(600))
@@ -105,9 +101,7 @@ var granularCases = []suite.Case[constructor]{
 					if h.Add(fmt.Sprint(i), readyAt); earliest.IsZero() || readyAt.Before(earliest) {
 						earliest = readyAt
 					}
-					if next, ok := h.Next(); !ok || !p.near(next, earliest) {
-						t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(next), ok, show(earliest))
-					}
+					mustNext(t, h, p, earliest)
 				}
 			}
 		})},

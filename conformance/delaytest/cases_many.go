@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -23,7 +22,7 @@ func batched(run func(t *suite.T, newHeap func() batchHeap)) func(*suite.T, cons
 }
 
 // having runs a case on a structure that is an H, for which it has the named method.
-func having[H contract.DelayHeap[string]](method string,
+func having[H delayHeap](method string,
 	run func(t *suite.T, newHeap func() H)) func(*suite.T, constructor) {
 	return func(t *suite.T, newHeap constructor) {
 		h := newHeap()
@@ -40,12 +39,8 @@ var batchSizes = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 
 var manyCases = []suite.Case[constructor]{
 	{Clause: "DELAY-19", Name: "many-steps", Why: whyMany,
 		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
-			p := precision{known: true, granularity: settingsOf(t).granularity}
-			if _, inexact := t.Config().Waived["DELAY-11"]; inexact && p.granularity == 0 {
-				p = precision{}
-			}
-			h, model, rnd, now := newHeap(), pointerheap.New(), t.Rand(), at(0)
-			items := itemNames(longItems)
+			m, rnd, now := model(t, newHeap(), precisionOf(t)), t.Rand(), at(0)
+			h, items := m.h.(batchHeap), itemNames(longItems)
 			var batch, lent []contract.Waiting[string]
 			for range t.Scale(1000) {
 				// Few of them now and then, so that a batch has the same item again and again.
@@ -55,7 +50,7 @@ var manyCases = []suite.Case[constructor]{
 					w := contract.Waiting[string]{Item: among[rnd.IntN(len(among))],
 						ReadyAt: now.Add(anyDelay(rnd))}
 					batch = append(batch, w)
-					model.Add(w.Item, w.ReadyAt)
+					m.model.Add(w.Item, w.ReadyAt)
 				}
 				lent = append(lent[:0], batch...)
 				h.AddMany(lent)
@@ -63,27 +58,15 @@ var manyCases = []suite.Case[constructor]{
 					t.Fatalf("AddMany wrote to the slice of %d items that it was given", len(batch))
 				}
 				clear(lent) // it is the caller's again
-				mustLen(t, h, model.Len())
+				mustLen(t, h, m.model.Len())
 				for range rnd.IntN(2 * len(batchSizes)) {
-					if !popBoth(t, h, model, now, p) {
+					if !m.pop(now) {
 						break
 					}
 				}
 				now = now.Add(max(1, anyDelay(rnd)/64))
 			}
-			for model.Len() > 0 {
-				next, ok := h.Next()
-				if !ok {
-					t.Fatalf("Next says that nothing waits, but %d items do", model.Len())
-				}
-				if next.After(now) {
-					now = next
-				}
-				if !popBoth(t, h, model, now, p) {
-					t.Fatalf("Next gave %s, but PopReady(%s) hands out nothing", show(next), show(now))
-				}
-			}
-			mustLen(t, h, 0)
+			m.drain(now)
 		})},
 	{Clause: "DELAY-19", Name: "the-same-item",
 		Why: "an item that is looked up before its neighbour is added waits twice",
@@ -123,14 +106,7 @@ var manyCases = []suite.Case[constructor]{
 					}
 					h.AddMany(batch)
 				}
-				mustLen(t, h, n)
-				seen := map[string]bool{}
-				for _, p := range drain(t, h, at(0), n) {
-					seen[p.item] = true
-				}
-				if len(seen) != n {
-					t.Fatalf("%d of %d items came out of batches of %d", len(seen), n, size)
-				}
+				drainAll(t, h, at(0), n)
 			}
 		})},
 	{Clause: "DELAY-19", Name: "far-times",

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
 )
 
 const (
@@ -36,9 +35,7 @@ var memoryCases = []suite.Case[constructor]{
 		}},
 	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years",
 		Why: "a time that has no 64-bit value is kept elsewhere, and must go with its item",
-		Run: func(t *suite.T, newHeap constructor) {
-			mustForget(t, newHeap, soon, longAgo)
-		}},
+		Run: func(t *suite.T, newHeap constructor) { mustForget(t, newHeap, soon, longAgo) }},
 	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years-of-which-some-stay",
 		Why: "a Go map that grew keeps its size for as long as one time of it waits",
 		Run: func(t *suite.T, newHeap constructor) {
@@ -49,7 +46,7 @@ var memoryCases = []suite.Case[constructor]{
 		Run: func(t *suite.T, newHeap constructor) {
 			items := itemNames(passing)
 			suite.KeepsLess(t, keptAnyway+passing/2, few, passing,
-				"%d items went in and out and 16 still wait", func(n int) contract.DelayHeap[string] {
+				"%d items went in and out and 16 still wait", func(n int) delayHeap {
 					h := newHeap()
 					for i := range 16 {
 						h.Add(fmt.Sprint("stays", i), at(1_000_000+i))
@@ -72,7 +69,7 @@ var memoryCases = []suite.Case[constructor]{
 			items, rounds := itemNames(heavyItems), max(100, t.Scale(300))
 			suite.KeepsLess(t, heavyItems*heavyItem, 1, rounds,
 				fmt.Sprint(len(items))+" items were each added %d times",
-				func(rounds int) contract.DelayHeap[string] {
+				func(rounds int) delayHeap {
 					h := newHeap()
 					for round := range rounds {
 						t.Progress()
@@ -95,13 +92,7 @@ var memoryCases = []suite.Case[constructor]{
 				}
 				mustLen(t, h, len(items))
 			}
-			seen := map[string]bool{}
-			for _, p := range drain(t, h, at(0), len(items)) {
-				if seen[p.item] {
-					t.Fatalf("%q came out twice", p.item)
-				}
-				seen[p.item] = true
-			}
+			drainAll(t, h, at(0), len(items))
 		}},
 }
 
@@ -117,7 +108,7 @@ func mustForget(t *suite.T, newHeap constructor, stays func(i int) time.Time,
 	readyAt func(i, n int) time.Time) {
 	items := itemNames(max(leastFlood, t.ScaleSize(3*leastFlood)))
 	suite.KeepsLess(t, keptAnyway+keptPerItem*len(items), few, len(items),
-		"%d items came out and 16 still wait", func(n int) contract.DelayHeap[string] {
+		"%d items came out and 16 still wait", func(n int) delayHeap {
 			h := newHeap()
 			for i := range 16 {
 				h.Add(fmt.Sprint("stays", i), stays(i))

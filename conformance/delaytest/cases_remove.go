@@ -3,7 +3,6 @@ package delaytest
 // The clause of contract.CapRemove.
 
 import (
-	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -22,38 +21,31 @@ func removing(run func(t *suite.T, newHeap func() removingHeap)) func(*suite.T, 
 var removeCases = []suite.Case[constructor]{
 	{Clause: "DELAY-21", Name: "many-steps", Why: whyRemove,
 		Run: removing(func(t *suite.T, newHeap func() removingHeap) {
-			p := precision{known: true, granularity: settingsOf(t).granularity}
-			if _, inexact := t.Config().Waived["DELAY-11"]; inexact && p.granularity == 0 {
-				p = precision{}
+			m, rnd, now := model(t, newHeap(), precisionOf(t)), t.Rand(), at(0)
+			h, items := m.h.(removingHeap), itemNames(longItems)
+			remove := func(item string) {
+				if got, want := h.Remove(item), m.model.TakeOut(item); got != want {
+					t.Fatalf("Remove(%q) says that it waited: %t, want %t", item, got, want)
+				}
 			}
-			h, model, rnd, now := newHeap(), pointerheap.New(), t.Rand(), at(0)
-			items := itemNames(longItems)
 			for range t.Scale(4000) {
 				item := items[rnd.IntN(len(items))]
 				switch rnd.IntN(4) {
 				case 0, 1:
-					readyAt := now.Add(anyDelay(rnd))
-					h.Add(item, readyAt)
-					model.Add(item, readyAt)
+					m.add(item, now.Add(anyDelay(rnd)))
 				case 2:
-					if got, want := h.Remove(item), model.TakeOut(item); got != want {
-						t.Fatalf("Remove(%q) says that it waited: %t, want %t", item, got, want)
-					}
+					remove(item)
 				default:
-					popBoth(t, h, model, now, p)
+					m.pop(now)
 					now = now.Add(max(1, anyDelay(rnd)/64))
 				}
-				mustLen(t, h, model.Len())
+				mustLen(t, h, m.model.Len())
 			}
 			for _, item := range items {
-				if got, want := h.Remove(item), model.TakeOut(item); got != want {
-					t.Fatalf("in the end Remove(%q) says that it waited: %t, want %t", item, got, want)
-				}
-				mustLen(t, h, model.Len())
+				remove(item)
+				mustLen(t, h, m.model.Len())
 			}
-			if next, ok := h.Next(); ok {
-				t.Fatalf("every item was removed, and Next gives %s", show(next))
-			}
+			m.compare()
 		})},
 	{Clause: "DELAY-21", Name: "far-times", Why: "what is kept of a far time would be another item's",
 		Run: removing(func(t *suite.T, newHeap func() removingHeap) {

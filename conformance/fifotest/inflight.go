@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -25,9 +24,7 @@ func (b *fixture) during(call func() error, process func(contract.Deltas) error)
 		if settingsOf(b.t).unlocked {
 			called = b.returned(called)
 		} else {
-			for range 200 {
-				runtime.Gosched()
-			}
+			letOthersRun()
 		}
 		return process(o.(contract.Deltas))
 	})
@@ -157,9 +154,7 @@ var flights = []flight{
 	},
 	{
 		"a deletion and a creation of an object that is deleted", []*object{obj("a", 0)},
-		func(b *fixture) {
-			b.remove(obj("a", 1))
-		},
+		func(b *fixture) { b.remove(obj("a", 1)) },
 		func(f contract.FIFO) error {
 			if err := f.Delete(obj("a", 2)); err != nil {
 				return err
@@ -286,9 +281,7 @@ var inFlightCases = fifoCases{
 					for range 2 {
 						others = append(others, start(t, func() popped { return popOnce(b.f, nil) }))
 					}
-					for range 200 { // now they have come
-						runtime.Gosched()
-					}
+					letOthersRun() // now they have come
 					store.apply(o.(contract.Deltas))
 					return nil
 				})
@@ -329,9 +322,7 @@ var inFlightCases = fifoCases{
 							t.Errorf("Replace: %v", err)
 						}
 					}
-					for range 200 {
-						runtime.Gosched()
-					}
+					letOthersRun()
 					store.apply(alone(o.(contract.Deltas)))
 					return nil
 				})

@@ -56,9 +56,8 @@ var concurrentCases = []suite.Case[env]{
 			w.close()
 		}
 	}},
-	{Clause: "QUEUE-15", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		items := t.ScaleSize(300)
+	{Clause: "QUEUE-15", Name: "busy-workers", Why: whyStuck, Run: with(func(w *world) {
+		items := w.owner.ScaleSize(300)
 		for i := range items {
 			w.add(fmt.Sprint("item", i))
 		}
@@ -69,10 +68,9 @@ var concurrentCases = []suite.Case[env]{
 		w.finish("ShutDownWithDrain while workers are busy", start(w.q.ShutDownWithDrain))
 		w.finish("each worker after ShutDownWithDrain", c.working...)
 		c.mustBe(items)
-	}},
-	{Clause: "QUEUE-21", Name: "due-together", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		items := t.ScaleSize(3000)
+	})},
+	{Clause: "QUEUE-21", Name: "due-together", Why: whyLost, Run: with(func(w *world) {
+		items := w.owner.ScaleSize(3000)
 		c := newCounting(w)
 		for i := range items {
 			w.addAfter(fmt.Sprint("item", i), 50)
@@ -82,7 +80,7 @@ var concurrentCases = []suite.Case[env]{
 		w.q.ShutDown()
 		w.finish("each worker after ShutDown", c.working...)
 		c.mustBe(items)
-	}},
+	})},
 	{Clause: "QUEUE-24", Name: "by-several-producers", Why: whyLost, Run: func(t *suite.T, e env) {
 		const items, producers = 8, 4
 		w := open(t, e)

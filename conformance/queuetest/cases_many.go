@@ -109,7 +109,7 @@ func raisedByMany(t *suite.T, e env) {
 	const trios, items, high = 3, 30, 10
 	w := newWorld(t, t, e)
 	defer w.close()
-	q, ok := w.q.(contract.PriorityQueue[string])
+	q, ok := w.q.(priorityQueue)
 	if !ok {
 		t.Skipf("%T is no contract.PriorityQueue", w.q)
 	}

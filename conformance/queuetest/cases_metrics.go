@@ -22,17 +22,16 @@ const (
 
 var metricsCases = []suite.Case[env]{
 	{Clause: "QUEUE-41", Name: "each-once", Why: "a registry refuses the second metric of one name",
-		Run: func(t *suite.T, e env) {
-			w, m := openMetered(t, e)
+		Run: counted(func(w *world, m *meter) {
 			w.use()
 			want := []string{}
 			for _, kind := range []string{adds, depth, latency, longest, retries, unfinished, duration} {
 				want = append(want, kind+` of "`+queueName+`"`)
 			}
 			if made := m.names(); !slices.Equal(made, slices.Sorted(slices.Values(want))) {
-				t.Fatalf("the queue made the metrics %q", made)
+				w.t.Fatalf("the queue made the metrics %q", made)
 			}
-		}},
+		})},
 	{Clause: "QUEUE-41", Name: "without-a-name",
 		Why: "queues without a name would all count into one metric", Run: func(t *suite.T, e env) {
 			m := newMeter()
@@ -56,12 +55,12 @@ var metricsCases = []suite.Case[env]{
 		w.addAfter("b", never) // asked for twice
 		w.q.AddAfter("c", 1)   // a nanosecond is a delay
 		want := 3
-		if q, ok := w.q.(contract.RateLimitingQueue[string]); ok {
+		if q, ok := w.q.(limitedQueue); ok {
 			q.AddRateLimited("d")
 			want++
 		}
 		m.awaitCounts(w, func() map[string]int { return map[string]int{retries: want} })
-		if q, ok := w.q.(contract.PriorityQueue[string]); ok {
+		if q, ok := w.q.(priorityQueue); ok {
 			q.AddAfter("e", 0)
 			q.AddWithOpts(contract.AddOptions{After: -1}, "f", "g")
 			q.AddWithOpts(contract.AddOptions{After: w.ticks(never)}, "h", "i")
@@ -76,7 +75,7 @@ var metricsCases = []suite.Case[env]{
 		w.add("a", "c")
 		w.addAfter("d", 0)
 		w.addAfter("e", 1)
-		if q, ok := w.q.(contract.RateLimitingQueue[string]); ok {
+		if q, ok := w.q.(limitedQueue); ok {
 			q.AddRateLimited("f")
 		}
 		w.done("a")
@@ -86,39 +85,38 @@ var metricsCases = []suite.Case[env]{
 			return map[string]int{adds: 2, depth: 1, retries: 0, latency: 1, duration: 1}
 		})
 	}},
-	{Clause: "QUEUE-43", Name: "latency-and-duration", Why: whySeconds, Run: func(t *suite.T, e env) {
-		w, m := openMetered(t, e)
-		added := w.moment(func() { w.add("a") })
-		w.advance(w.ticks(4))
-		w.add("a") // it is ready already
-		w.advance(w.ticks(3))
-		got := w.moment(func() { w.mustGet("a") })
-		m.mustObserve(w, latency, 1, added, got)
-		w.advance(w.ticks(2))
-		added = w.moment(func() { w.add("a") }) // while it is processed
-		w.advance(w.ticks(4))
-		done := w.moment(func() { w.done("a", "b") }) // b is not processed
-		m.mustObserve(w, duration, 1, got, done)
-		w.advance(w.ticks(1))
-		got = w.moment(func() { w.mustGet("a") })
-		m.mustObserve(w, latency, 2, added, got)
-		w.advance(w.ticks(3))
-		done = w.moment(func() { w.done("a") })
-		m.mustObserve(w, duration, 2, got, done)
+	{Clause: "QUEUE-43", Name: "latency-and-duration", Why: whySeconds,
+		Run: counted(func(w *world, m *meter) {
+			added := w.moment(func() { w.add("a") })
+			w.advance(w.ticks(4))
+			w.add("a") // it is ready already
+			w.advance(w.ticks(3))
+			got := w.moment(func() { w.mustGet("a") })
+			m.mustObserve(w, latency, 1, added, got)
+			w.advance(w.ticks(2))
+			added = w.moment(func() { w.add("a") }) // while it is processed
+			w.advance(w.ticks(4))
+			done := w.moment(func() { w.done("a", "b") }) // b is not processed
+			m.mustObserve(w, duration, 1, got, done)
+			w.advance(w.ticks(1))
+			got = w.moment(func() { w.mustGet("a") })
+			m.mustObserve(w, latency, 2, added, got)
+			w.advance(w.ticks(3))
+			done = w.moment(func() { w.done("a") })
+			m.mustObserve(w, duration, 2, got, done)
 
-		due := w.addAfter("a", 5)
-		w.advance(w.ticks(5))
-		w.awaitLen(1)
-		became := span{due, w.clock().Now()}
-		w.advance(w.ticks(2))
-		got = w.moment(func() { w.mustGet("a") })
-		m.mustObserve(w, latency, 3, became, got)
-	}},
+			due := w.addAfter("a", 5)
+			w.advance(w.ticks(5))
+			w.awaitLen(1)
+			became := span{due, w.clock().Now()}
+			w.advance(w.ticks(2))
+			got = w.moment(func() { w.mustGet("a") })
+			m.mustObserve(w, latency, 3, became, got)
+		})},
 	{Clause: "QUEUE-43", Name: "what-workers-have",
-		Why: "a worker that hangs would be seen by no alert", Run: func(t *suite.T, e env) {
-			w, m := openMetered(t, e)
+		Why: "a worker that hangs would be seen by no alert", Run: counted(func(w *world, m *meter) {
 			if !w.exact() {
-				t.Skipf("in real time it would take seconds")
+				w.owner.Skipf("in real time it would take seconds")
 			}
 			w.add("a", "b", "c")
 			first := w.moment(func() { w.mustGet("a") })
@@ -135,7 +133,7 @@ var metricsCases = []suite.Case[env]{
 			w.done("b")
 			w.advance(2 * time.Second)
 			m.mustBeRunning(w)
-		}},
+		})},
 	{Clause: "QUEUE-43", Name: "until-shutdown", Why: whyLeak, Run: func(t *suite.T, e env) {
 		e = e.metered(t, newMeter())
 		leavesNothing(t, e, func(w *world) { w.use(); w.q.ShutDown() })
@@ -207,7 +205,7 @@ var metricsCases = []suite.Case[env]{
 	{Clause: "QUEUE-45", Name: "without-priorities", Why: whyCounts, Run: func(t *suite.T, e env) {
 		m := newMeter()
 		w := open(t, e.metered(t, rankedMeter{m}))
-		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+		if _, ok := w.q.(priorityQueue); ok {
 			t.Skipf("a queue with priorities tells them apart")
 		}
 		w.add("a", "b")

@@ -148,7 +148,7 @@ func openOrdered(t *suite.T, e env) (*world, *touched) {
 // openWith opens a queue with an order. It skips the case for a queue that has one of its own.
 func openWith(t *suite.T, e env, o workqueue.Queue[string]) *world {
 	w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
-	if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+	if _, ok := w.q.(priorityQueue); ok {
 		t.Skipf("a queue with priorities has an order of its own")
 	}
 	return w

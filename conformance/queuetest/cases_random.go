@@ -16,9 +16,7 @@ import (
 
 var randomCases = []suite.Case[env]{
 	{Clause: "QUEUE-3", Name: "any-history", Why: "an object could wait for ever behind busier ones",
-		Run: func(t *suite.T, e env) {
-			randomHistories(t, e, history{ordered: true})
-		}},
+		Run: func(t *suite.T, e env) { randomHistories(t, e, history{ordered: true}) }},
 	{Clause: "QUEUE-4", Name: "any-history",
 		Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
 			randomHistories(t, e, history{ordered: true, addProcessed: true})

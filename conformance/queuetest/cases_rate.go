@@ -5,80 +5,79 @@ package queuetest
 
 import (
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
 )
 
 const whyCount = "controllers give up on an item by its count"
 
 var rateCases = []suite.Case[env]{
-	{Clause: "QUEUE-28", Name: "comes-once", Why: whyLost, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
-		q.AddRateLimited("a")
-		w.mustGet("a")
-		if n := q.NumRequeues("a"); n > 1 {
-			t.Fatalf("NumRequeues = %d after one AddRateLimited: the limiter was asked more than once", n)
-		}
-		w.add("canary")
-		w.mustGet("canary")
-		w.done("a", "canary")
-		w.add("last")
-		w.mustGet("last")
-	}},
-	{Clause: "QUEUE-28", Name: "while-processed", Why: whyTwice, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
-		w.add("a")
-		w.mustGet("a")
-		q.AddRateLimited("a")
-		w.advance(w.ticks(20))
-		w.add("canary")
-		w.mustGet("canary")
-		w.done("a")
-		w.mustGet("a")
-	}},
-	{Clause: "QUEUE-29", Name: "counts-each-item", Why: whyCount, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
-		w.mustCount(q, "a", 0)
-		per := failOnce(w, q, "a")
-		for n := 2; n <= 4; n++ {
+	{Clause: "QUEUE-28", Name: "comes-once", Why: whyLost,
+		Run: withLimiter(func(w *world, q limitedQueue) {
+			q.AddRateLimited("a")
+			w.mustGet("a")
+			if n := q.NumRequeues("a"); n > 1 {
+				w.t.Fatalf("NumRequeues = %d after one AddRateLimited: the limiter was asked more than once", n)
+			}
+			w.add("canary")
+			w.mustGet("canary")
+			w.done("a", "canary")
+			w.add("last")
+			w.mustGet("last")
+		})},
+	{Clause: "QUEUE-28", Name: "while-processed", Why: whyTwice,
+		Run: withLimiter(func(w *world, q limitedQueue) {
+			w.add("a")
+			w.mustGet("a")
+			q.AddRateLimited("a")
+			w.advance(w.ticks(20))
+			w.add("canary")
+			w.mustGet("canary")
+			w.done("a")
+			w.mustGet("a")
+		})},
+	{Clause: "QUEUE-29", Name: "counts-each-item", Why: whyCount,
+		Run: withLimiter(func(w *world, q limitedQueue) {
+			w.mustCount(q, "a", 0)
+			per := failOnce(w, q, "a")
+			for n := 2; n <= 4; n++ {
+				failOnce(w, q, "a")
+				w.mustCount(q, "a", n*per)
+			}
+			w.mustCount(q, "b", 0)
+			failOnce(w, q, "b")
+			w.mustCount(q, "a", 4*per)
+			w.mustCount(q, "b", per)
+			w.add("b") // a plain Add does not count as a failure
+			w.mustGet("b")
+			w.mustCount(q, "b", per)
+		})},
+	{Clause: "QUEUE-30", Name: "count-only", Why: whyCount,
+		Run: withLimiter(func(w *world, q limitedQueue) {
+			q.Forget("never failed")
+			per := failOnce(w, q, "a")
 			failOnce(w, q, "a")
-			w.mustCount(q, "a", n*per)
-		}
-		w.mustCount(q, "b", 0)
-		failOnce(w, q, "b")
-		w.mustCount(q, "a", 4*per)
-		w.mustCount(q, "b", per)
-		w.add("b") // a plain Add does not count as a failure
-		w.mustGet("b")
-		w.mustCount(q, "b", per)
-	}},
-	{Clause: "QUEUE-30", Name: "count-only", Why: whyCount, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
-		q.Forget("never failed")
-		per := failOnce(w, q, "a")
-		failOnce(w, q, "a")
-		q.Forget("a")
-		w.mustCount(q, "a", 0)
-		failOnce(w, q, "a")
-		w.mustCount(q, "a", per)
-	}},
-	{Clause: "QUEUE-30", Name: "item-stays", Why: whyLost, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
-		per := failOnce(w, q, "a")
-		q.AddRateLimited("a")
-		w.awaitCount(q, "a", 2*per)
-		q.Forget("a") // while a waits for its time
-		w.mustGet("a")
-		q.Forget("a") // while a is processed: Forget is not a Done
-		w.add("a", "canary")
-		w.mustGet("canary")
-		w.done("a")
-		w.mustGet("a")
-	}},
+			q.Forget("a")
+			w.mustCount(q, "a", 0)
+			failOnce(w, q, "a")
+			w.mustCount(q, "a", per)
+		})},
+	{Clause: "QUEUE-30", Name: "item-stays", Why: whyLost,
+		Run: withLimiter(func(w *world, q limitedQueue) {
+			per := failOnce(w, q, "a")
+			q.AddRateLimited("a")
+			w.awaitCount(q, "a", 2*per)
+			q.Forget("a") // while a waits for its time
+			w.mustGet("a")
+			q.Forget("a") // while a is processed: Forget is not a Done
+			w.add("a", "canary")
+			w.mustGet("canary")
+			w.done("a")
+			w.mustGet("a")
+		})},
 }
 
-func openRateLimiting(t *suite.T, e env) (*world, contract.RateLimitingQueue[string]) {
+func openRateLimiting(t *suite.T, e env) (*world, limitedQueue) {
 	w := open(t, e)
-	q, ok := w.q.(contract.RateLimitingQueue[string])
+	q, ok := w.q.(limitedQueue)
 	if !ok {
 		t.Skipf("%T is no contract.RateLimitingQueue", w.q)
 	}
@@ -87,7 +86,7 @@ func openRateLimiting(t *suite.T, e env) (*world, contract.RateLimitingQueue[str
 
 // failOnce takes item through one AddRateLimited, Get and Done. It returns how much the
 // item's count grew: 1, or 0 under a limiter that does not count.
-func failOnce(w *world, q contract.RateLimitingQueue[string], item string) int {
+func failOnce(w *world, q limitedQueue, item string) int {
 	before := q.NumRequeues(item)
 	q.AddRateLimited(item)
 	w.mustGet(item)
@@ -100,14 +99,14 @@ func failOnce(w *world, q contract.RateLimitingQueue[string], item string) int {
 }
 
 // awaitCount waits for a count of AddRateLimiteds, which may take effect later.
-func (w *world) awaitCount(q contract.RateLimitingQueue[string], item string, want int) {
+func (w *world) awaitCount(q limitedQueue, item string, want int) {
 	got := 0
 	if !w.await(func() bool { got = q.NumRequeues(item); return got == want }) {
 		w.t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
 	}
 }
 
-func (w *world) mustCount(q contract.RateLimitingQueue[string], item string, want int) {
+func (w *world) mustCount(q limitedQueue, item string, want int) {
 	if got := q.NumRequeues(item); got != want {
 		w.t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
 	}

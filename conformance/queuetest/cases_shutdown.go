@@ -22,15 +22,14 @@ const (
 
 var shutdownCases = []suite.Case[env]{
 	{Clause: "QUEUE-10", Name: "nothing-enters",
-		Why: "work that enters a queue that stops is work half done", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		Why: "work that enters a queue that stops is work half done", Run: with(func(w *world) {
 			w.q.ShutDown()
 			w.addEachWay("late")
 			w.advance(w.ticks(5))
 			w.settle()
 			w.awaitLen(0)
 			w.mustEnd()
-		}},
+		})},
 	{Clause: "QUEUE-10", Name: "while-producers-add",
 		Why: "a producer that is not told in time would crash the process", Run: func(t *suite.T, e env) {
 			for range max(10, t.Scale(30)) {
@@ -55,18 +54,16 @@ var shutdownCases = []suite.Case[env]{
 			}
 		}},
 	{Clause: "QUEUE-11", Name: "what-is-ready-comes-first",
-		Why: "events that were accepted would be dropped", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		Why: "events that were accepted would be dropped", Run: with(func(w *world) {
 			w.add("a", "b", "c")
 			w.mustGet("a")
 			w.q.ShutDown()
 			w.mustGet("b", "c")
 			w.mustEnd()
 			w.mustEnd()
-		}},
+		})},
 	{Clause: "QUEUE-11", Name: "with-priority", Why: "a worker would take the end for an item",
-		Run: func(t *suite.T, e env) {
-			w, q := openPriority(t, e)
+		Run: withPriorities(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(3)}, "a")
 			w.awaitLen(1)
 			w.q.ShutDown()
@@ -78,13 +75,12 @@ var shutdownCases = []suite.Case[env]{
 				item, priority, shutdown = q.GetWithPriority()
 			}))
 			if item != "" || priority != 0 || !shutdown {
-				t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
+				w.t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
 					"nothing is ready", item, priority, shutdown)
 			}
-		}},
+		})},
 	{Clause: "QUEUE-11", Name: "added-again-before", Why: "events that were accepted would be dropped",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		Run: with(func(w *world) {
 			w.add("a")
 			w.mustGet("a")
 			w.add("a")
@@ -93,9 +89,8 @@ var shutdownCases = []suite.Case[env]{
 			w.mustGet("a")
 			w.done("a")
 			w.mustEnd()
-		}},
-	{Clause: "QUEUE-12", Name: "every-worker", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+		})},
+	{Clause: "QUEUE-12", Name: "every-worker", Why: whyStuck, Run: with(func(w *world) {
 		var gets []*getting
 		for range 8 {
 			gets = append(gets, w.startGet())
@@ -105,29 +100,26 @@ var shutdownCases = []suite.Case[env]{
 		for _, g := range gets {
 			w.finish("each of eight Gets after ShutDown", g.call)
 			if !g.shutdown || g.item != "" {
-				t.Errorf("Get = %q, %v after ShutDown of an empty queue", g.item, g.shutdown)
+				w.t.Errorf("Get = %q, %v after ShutDown of an empty queue", g.item, g.shutdown)
 			}
 		}
-	}},
+	})},
 	{Clause: "QUEUE-13", Name: "after-shutdown", Why: "producers ask before they add",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		Run: with(func(w *world) {
 			w.add("a")
 			w.mustShuttingDown(false)
 			w.q.ShutDown()
 			w.mustShuttingDown(true)
-		}},
+		})},
 	{Clause: "QUEUE-13", Name: "after-shutdown-with-drain", Why: "producers ask before they add",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		Run: with(func(w *world) {
 			w.mustShuttingDown(false)
 			w.finish("ShutDownWithDrain of an idle queue", start(w.q.ShutDownWithDrain))
 			w.mustShuttingDown(true)
-		}},
+		})},
 	{Clause: "QUEUE-14", Name: "again-and-at-once",
 		Why: "a manager and a controller both stop the queue: the second would crash the process",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		Run: with(func(w *world) {
 			w.add("a")
 			var calls []*call
 			for range 4 {
@@ -138,18 +130,16 @@ var shutdownCases = []suite.Case[env]{
 			}
 			w.finish("ShutDown, called eight times", calls...)
 			w.mustShuttingDown(true)
-		}},
+		})},
 	{Clause: "QUEUE-14", Name: "after-drain",
 		Why: "a manager and a controller both stop the queue: the second would crash the process",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		Run: with(func(w *world) {
 			w.finish("ShutDownWithDrain, then ShutDown", start(func() {
 				w.q.ShutDownWithDrain()
 				w.q.ShutDown()
 			}))
-		}},
-	{Clause: "QUEUE-15", Name: "waits-for-done", Why: whyDrain, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+		})},
+	{Clause: "QUEUE-15", Name: "waits-for-done", Why: whyDrain, Run: with(func(w *world) {
 		w.add("a", "b")
 		w.mustGet("a", "b")
 		drain := start(w.q.ShutDownWithDrain)
@@ -158,21 +148,19 @@ var shutdownCases = []suite.Case[env]{
 		w.done("a")
 		w.settle()
 		if drain.done() {
-			t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
 		}
 		w.done("b")
 		w.finish("ShutDownWithDrain after the last Done", drain)
-	}},
-	{Clause: "QUEUE-15", Name: "nothing-to-wait-for", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})},
+	{Clause: "QUEUE-15", Name: "nothing-to-wait-for", Why: whyStuck, Run: with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		w.done("a")
 		w.finish("ShutDownWithDrain of an idle queue", start(w.q.ShutDownWithDrain))
 		w.mustEnd()
-	}},
-	{Clause: "QUEUE-16", Name: "workers-go-on", Why: whyDrain, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})},
+	{Clause: "QUEUE-16", Name: "workers-go-on", Why: whyDrain, Run: with(func(w *world) {
 		w.add("a", "b")
 		w.mustGet("a")
 		w.add("a") // a must be processed again
@@ -185,16 +173,15 @@ var shutdownCases = []suite.Case[env]{
 		w.done("b")
 		w.settle()
 		if drain.done() {
-			t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
 		}
 		w.done("a")
 		w.finish("ShutDownWithDrain after the last Done", drain)
 		w.advance(w.ticks(5))
 		w.settle()
 		w.mustEnd()
-	}},
-	{Clause: "QUEUE-17", Name: "forced", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})},
+	{Clause: "QUEUE-17", Name: "forced", Why: whyStuck, Run: with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		drain := start(w.q.ShutDownWithDrain)
@@ -204,7 +191,7 @@ var shutdownCases = []suite.Case[env]{
 		w.finish("ShutDownWithDrain after ShutDown", drain)
 		w.done("a") // a late Done is harmless
 		w.mustEnd()
-	}},
+	})},
 	{Clause: "QUEUE-17", Name: "several-forced", Why: whyStuck, Run: func(t *suite.T, e env) {
 		const rounds, looks = 10, 50
 		for range rounds {
@@ -233,14 +220,13 @@ var shutdownCases = []suite.Case[env]{
 		}
 		t.Fatalf("in each of %d rounds, one of three ShutDownWithDrain waits on after ShutDown", rounds)
 	}},
-	{Clause: "QUEUE-18", Name: "three-at-once", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	{Clause: "QUEUE-18", Name: "three-at-once", Why: whyStuck, Run: with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		drains := w.drainThrice(func() {})
 		w.done("a")
 		w.finish("each of three ShutDownWithDrain after the last Done", drains...)
-	}},
+	})},
 	{Clause: "QUEUE-18", Name: "one-after-another", Why: whyDrain, Run: func(t *suite.T, e env) {
 		for range max(5, t.Scale(20)) {
 			w := newWorld(t, t, e)
@@ -281,21 +267,19 @@ var shutdownCases = []suite.Case[env]{
 		})
 	}},
 	{Clause: "QUEUE-26", Name: "shutdown",
-		Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		Why: "a process that stops cannot wait for a back-off of minutes", Run: with(func(w *world) {
 			due := w.addAfter("soon", 50)
 			w.addAfter("late", 60)
 			w.q.ShutDown()
 			if w.reached(due) {
-				t.Skipf("the machine stopped for so long that the item was due before ShutDown")
+				w.owner.Skipf("the machine stopped for so long that the item was due before ShutDown")
 			}
 			w.advance(w.ticks(61))
 			w.settle()
 			w.mustEnd()
-		}},
+		})},
 	{Clause: "QUEUE-26", Name: "drain",
-		Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		Why: "a process that stops cannot wait for a back-off of minutes", Run: with(func(w *world) {
 			w.add("a")
 			w.mustGet("a")
 			due := w.addAfter("late", 50)
@@ -304,13 +288,13 @@ var shutdownCases = []suite.Case[env]{
 			w.done("a")
 			w.finish("ShutDownWithDrain while an item waits for its time", drain)
 			if w.reached(due) {
-				t.Skipf("the machine stopped for so long that the item was due before the end of " +
+				w.owner.Skipf("the machine stopped for so long that the item was due before the end of " +
 					"ShutDownWithDrain")
 			}
 			w.advance(w.ticks(51))
 			w.settle()
 			w.mustEnd()
-		}},
+		})},
 }
 
 func (w *world) mustShuttingDown(want bool) {

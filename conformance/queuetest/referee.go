@@ -20,7 +20,7 @@ const leastInOrder = 3
 // out by QUEUE-31 to QUEUE-33.
 type referee struct {
 	*world
-	q     contract.PriorityQueue[string]
+	q     priorityQueue
 	ready []contender // those that became ready first come first
 	// entered counts who got the priority that it has.
 	entered int
@@ -39,7 +39,7 @@ func openReferee(t *suite.T, e env) *referee {
 	return newReferee(w, q)
 }
 
-func newReferee(w *world, q contract.PriorityQueue[string]) *referee {
+func newReferee(w *world, q priorityQueue) *referee {
 	return &referee{world: w, q: q}
 }
 
@@ -119,7 +119,7 @@ func randomPriorities(t *suite.T, e env, delays bool) {
 	t.Random(func(rt *rapid.T) {
 		w := newWorld(rt, t, e)
 		defer w.close()
-		q := w.q.(contract.PriorityQueue[string])
+		q := w.q.(priorityQueue)
 		if delays {
 			(&timed{world: w, q: q, held: map[string]*held{}}).play(rt)
 			return
@@ -161,7 +161,7 @@ func randomPriorities(t *suite.T, e env, delays bool) {
 // timed is the model of a queue with priorities in which items wait for their time.
 type timed struct {
 	*world
-	q    contract.PriorityQueue[string]
+	q    priorityQueue
 	held map[string]*held
 }
 
@@ -239,7 +239,7 @@ func randomTurns(t *suite.T, e env) {
 		turn := rapid.SampledFrom([]int{-1, 1, 2, 4, 7, 16}).Draw(rt, "turn")
 		w := newWorld(rt, t, e.configured(t, contract.QueueConfig{Turn: turn}))
 		defer w.close()
-		r := newReferee(w, w.q.(contract.PriorityQueue[string]))
+		r := newReferee(w, w.q.(priorityQueue))
 		with := map[string]*int{} // what workers have, and the priority with which it comes again
 		priorities, items := rapid.IntRange(-40, 40), rapid.StringMatching(`[a-z]`)
 		add := func(rt *rapid.T) {
