@@ -33,21 +33,18 @@ var concurrentCases = []suite.Case[env]{
 	{Clause: "QUEUE-12", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
 		for round := range t.Scale(30) {
 			w := newWorld(t, t, e)
-			var working []*call
 			var turns atomic.Int64
-			for who := range 8 {
-				working = append(working, start(func() {
-					for n := 0; ; n++ {
-						w.q.Add(fmt.Sprint("item", who, "-", n%20))
-						item, shutdown := w.q.Get()
-						if shutdown {
-							return
-						}
-						w.q.Done(item)
-						turns.Add(1)
+			working := startEach(8, func(who int) {
+				for n := 0; ; n++ {
+					w.q.Add(fmt.Sprint("item", who, "-", n%20))
+					item, shutdown := w.q.Get()
+					if shutdown {
+						return
 					}
-				}))
-			}
+					w.q.Done(item)
+					turns.Add(1)
+				}
+			})
 			w.mustSee(func() bool {
 				return turns.Load() >= int64(round)
 			}, fmt.Sprintf("%d items are done by workers that add and get", round), working...)
@@ -87,23 +84,20 @@ var concurrentCases = []suite.Case[env]{
 		var mu sync.Mutex
 		due := map[string]time.Time{}
 		var first time.Time
-		var producing []*call
-		for p := range producers {
-			producing = append(producing, start(func() {
-				for i := range items {
-					item := fmt.Sprint("item", i)
-					at := w.addAfter(item, 20+(p*7+i*3)%30)
-					mu.Lock()
-					if due[item].IsZero() || at.Before(due[item]) {
-						due[item] = at
-					}
-					if first.IsZero() || at.Before(first) {
-						first = at
-					}
-					mu.Unlock()
+		producing := startEach(producers, func(p int) {
+			for i := range items {
+				item := fmt.Sprint("item", i)
+				at := w.addAfter(item, 20+(p*7+i*3)%30)
+				mu.Lock()
+				if due[item].IsZero() || at.Before(due[item]) {
+					due[item] = at
 				}
-			}))
-		}
+				if first.IsZero() || at.Before(first) {
+					first = at
+				}
+				mu.Unlock()
+			}
+		})
 		w.finish("each producer", producing...)
 		if !w.takenIn(first) {
 			t.Skipf(tooSlow)
@@ -192,20 +186,18 @@ type counting struct {
 func newCounting(w *world) *counting {
 	const workers = 4
 	c := &counting{w: w, got: map[string]int{}}
-	for range workers {
-		c.working = append(c.working, start(func() {
-			for {
-				item, shutdown := w.q.Get()
-				if shutdown {
-					return
-				}
-				c.mu.Lock()
-				c.got[item]++
-				c.mu.Unlock()
-				w.q.Done(item)
+	c.working = startEach(workers, func(int) {
+		for {
+			item, shutdown := w.q.Get()
+			if shutdown {
+				return
 			}
-		}))
-	}
+			c.mu.Lock()
+			c.got[item]++
+			c.mu.Unlock()
+			w.q.Done(item)
+		}
+	})
 	return c
 }
 

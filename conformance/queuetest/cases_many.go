@@ -27,16 +27,13 @@ var manyCases = []suite.Case[env]{
 			t.Skipf("the queue's limiter does not count")
 		}
 		own := func(g int) string { return fmt.Sprint("item", g) }
-		var failing []*call
-		for g := range goroutines {
-			failing = append(failing, start(func() {
-				for range rounds {
-					q.AddRateLimited("shared")
-					q.AddRateLimited(own(g))
-					q.NumRequeues("shared")
-				}
-			}))
-		}
+		failing := startEach(goroutines, func(g int) {
+			for range rounds {
+				q.AddRateLimited("shared")
+				q.AddRateLimited(own(g))
+				q.NumRequeues("shared")
+			}
+		})
 		w.finish("each goroutine that calls AddRateLimited", failing...)
 		w.awaitCount(q, "shared", goroutines*rounds)
 		var forgetting []*call
@@ -59,16 +56,13 @@ var manyCases = []suite.Case[env]{
 			o := &alone{}
 			w := openWith(t, e, o)
 			c := newCounting(w)
-			var producing []*call
-			for p := range producers {
-				producing = append(producing, start(func() {
-					for i := range items {
-						w.q.Add(fmt.Sprint("item", p, "-", i))
-						w.q.Add(fmt.Sprint("item", p, "-", i/2)) // may be ready still
-						w.q.Len()
-					}
-				}))
-			}
+			producing := startEach(producers, func(p int) {
+				for i := range items {
+					w.q.Add(fmt.Sprint("item", p, "-", i))
+					w.q.Add(fmt.Sprint("item", p, "-", i/2)) // may be ready still
+					w.q.Len()
+				}
+			})
 			w.finish("each producer", producing...)
 			w.mustSee(func() bool {
 				return c.count() >= producers*items
@@ -87,14 +81,11 @@ var manyCases = []suite.Case[env]{
 			const producers, rounds, names = 4, 100, 7
 			w, m := openMetered(t, e)
 			c := newCounting(w)
-			var producing []*call
-			for p := range producers {
-				producing = append(producing, start(func() {
-					for i := range rounds {
-						w.q.Add(fmt.Sprint("item", (p+i)%names))
-					}
-				}))
-			}
+			producing := startEach(producers, func(p int) {
+				for i := range rounds {
+					w.q.Add(fmt.Sprint("item", (p+i)%names))
+				}
+			})
 			w.finish("each producer", producing...)
 			// Each item that became ready, or was to be at its Done, is handed out.
 			m.awaitCounts(w, func() map[string]int { return map[string]int{adds: c.total(), depth: 0} })
@@ -116,35 +107,30 @@ func raisedByMany(t *suite.T, e env) {
 	var mu sync.Mutex
 	got := map[string][]int{}
 	came := 0 // with the higher priority
-	var producing, working []*call
 	begin := make(chan struct{})
-	for p := range 3 * trios {
-		producing = append(producing, start(func() {
-			<-begin // all at once
-			for i := range items {
-				q.AddWithOpts(contract.AddOptions{Priority: new(p % 3 / 2 * high)},
-					fmt.Sprint("item", p/3, "-", i))
-				runtime.Gosched()
+	producing := startEach(3*trios, func(p int) {
+		<-begin // all at once
+		for i := range items {
+			q.AddWithOpts(contract.AddOptions{Priority: new(p % 3 / 2 * high)},
+				fmt.Sprint("item", p/3, "-", i))
+			runtime.Gosched()
+		}
+	})
+	working := startEach(2, func(int) {
+		for {
+			item, priority, shutdown := q.GetWithPriority()
+			if shutdown {
+				return
 			}
-		}))
-	}
-	for range 2 {
-		working = append(working, start(func() {
-			for {
-				item, priority, shutdown := q.GetWithPriority()
-				if shutdown {
-					return
-				}
-				mu.Lock()
-				got[item] = append(got[item], priority)
-				if priority == high {
-					came++
-				}
-				mu.Unlock()
-				q.Done(item)
+			mu.Lock()
+			got[item] = append(got[item], priority)
+			if priority == high {
+				came++
 			}
-		}))
-	}
+			mu.Unlock()
+			q.Done(item)
+		}
+	})
 	close(begin)
 	w.finish("each producer", producing...)
 	w.mustSee(func() bool {

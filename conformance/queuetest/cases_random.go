@@ -227,38 +227,33 @@ func stress(t *suite.T, e env, lost func(item string, added, seen int64), twice 
 		names[i] = fmt.Sprint("item", i)
 		index[names[i]] = i
 	}
-	var working, producing []*call
-	for range workers {
-		working = append(working, start(func() {
-			for {
-				item, shutdown := w.q.Get()
-				if shutdown {
-					return
-				}
-				i := index[item]
-				if !busy[i].CompareAndSwap(false, true) {
-					twice(item)
-				}
-				seen[i].Store(added[i].Load())
-				busy[i].Store(false)
-				w.q.Done(item)
+	working := startEach(workers, func(int) {
+		for {
+			item, shutdown := w.q.Get()
+			if shutdown {
+				return
 			}
-		}))
-	}
+			i := index[item]
+			if !busy[i].CompareAndSwap(false, true) {
+				twice(item)
+			}
+			seen[i].Store(added[i].Load())
+			busy[i].Store(false)
+			w.q.Done(item)
+		}
+	})
 	rounds := t.Scale(400)
-	for p := range producers {
-		producing = append(producing, start(func() {
-			for n := range rounds {
-				i := (n*7 + p*5) % items
-				added[i].Add(1)
-				if n%5 == p {
-					w.addAfter(names[i], 1)
-				} else {
-					w.add(names[i])
-				}
+	producing := startEach(producers, func(p int) {
+		for n := range rounds {
+			i := (n*7 + p*5) % items
+			added[i].Add(1)
+			if n%5 == p {
+				w.addAfter(names[i], 1)
+			} else {
+				w.add(names[i])
 			}
-		}))
-	}
+		}
+	})
 	w.finish("each producer", producing...)
 	w.await(func() bool {
 		for i := range items {

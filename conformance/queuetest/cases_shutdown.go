@@ -34,16 +34,13 @@ var shutdownCases = []suite.Case[env]{
 		Why: "a producer that is not told in time would crash the process", Run: func(t *suite.T, e env) {
 			for range max(10, t.Scale(30)) {
 				w := newWorld(t, t, e)
-				var producing []*call
 				var adding atomic.Int64
-				for who := range 3 {
-					producing = append(producing, start(func() {
-						for n := 0; !w.q.ShuttingDown(); n++ {
-							w.q.AddAfter(fmt.Sprint("item", who, "-", n%7), time.Duration(1+n%3))
-							adding.Add(1)
-						}
-					}))
-				}
+				producing := startEach(3, func(who int) {
+					for n := 0; !w.q.ShuttingDown(); n++ {
+						w.q.AddAfter(fmt.Sprint("item", who, "-", n%7), time.Duration(1+n%3))
+						adding.Add(1)
+					}
+				})
 				w.mustSee(func() bool {
 					return adding.Load() >= 10
 				}, "three producers have called AddAfter ten times", producing...)
@@ -121,13 +118,10 @@ var shutdownCases = []suite.Case[env]{
 		Why: "a manager and a controller both stop the queue: the second would crash the process",
 		Run: with(func(w *world) {
 			w.add("a")
-			var calls []*call
-			for range 4 {
-				calls = append(calls, start(func() {
-					w.q.ShutDown()
-					w.q.ShutDown()
-				}))
-			}
+			calls := startEach(4, func(int) {
+				w.q.ShutDown()
+				w.q.ShutDown()
+			})
 			w.finish("ShutDown, called eight times", calls...)
 			w.mustShuttingDown(true)
 		})},

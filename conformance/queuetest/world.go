@@ -189,6 +189,14 @@ func start(f func()) *call {
 	return c
 }
 
+// startEach runs f of 0 to n-1, each on a goroutine of its own.
+func startEach(n int, f func(i int)) (calls []*call) {
+	for i := range n {
+		calls = append(calls, start(func() { f(i) }))
+	}
+	return calls
+}
+
 // finish waits for calls to return. what names them in the failure.
 func (w *world) finish(what string, calls ...*call) {
 	for _, c := range calls {
