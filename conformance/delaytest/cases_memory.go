@@ -26,24 +26,24 @@ const (
 )
 
 var memoryCases = []suite.Case[constructor]{
-	{Clause: "DELAY-13", Name: "after-a-flood",
-		Why: "one resync of everything makes the controller large for as long as it runs",
-		Run: func(t *suite.T, newHeap constructor) {
+	check("DELAY-13", "after-a-flood",
+		"one resync of everything makes the controller large for as long as it runs",
+		func(t *suite.T, newHeap constructor) {
 			mustForget(t, newHeap, soon, func(i, n int) time.Time {
 				return at(0).Add(time.Duration(i*7919%n) * time.Millisecond)
 			})
-		}},
-	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years",
-		Why: "a time that has no 64-bit value is kept elsewhere, and must go with its item",
-		Run: func(t *suite.T, newHeap constructor) { mustForget(t, newHeap, soon, longAgo) }},
-	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years-of-which-some-stay",
-		Why: "a Go map that grew keeps its size for as long as one time of it waits",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-13", "after-a-flood-beyond-292-years",
+		"a time that has no 64-bit value is kept elsewhere, and must go with its item",
+		func(t *suite.T, newHeap constructor) { mustForget(t, newHeap, soon, longAgo) }),
+	check("DELAY-13", "after-a-flood-beyond-292-years-of-which-some-stay",
+		"a Go map that grew keeps its size for as long as one time of it waits",
+		func(t *suite.T, newHeap constructor) {
 			mustForget(t, newHeap, func(i int) time.Time { return at(0).AddDate(1000, 0, i) }, longAgo)
-		}},
-	{Clause: "DELAY-13", Name: "in-and-out",
-		Why: "a queue that works for weeks fills the memory with what has come out",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-13", "in-and-out",
+		"a queue that works for weeks fills the memory with what has come out",
+		func(t *suite.T, newHeap constructor) {
 			items := itemNames(passing)
 			suite.KeepsLess(t, keptAnyway+passing/2, few, passing,
 				"%d items went in and out and 16 still wait", func(n int) delayHeap {
@@ -62,10 +62,10 @@ var memoryCases = []suite.Case[constructor]{
 					t.Progress()
 					return h
 				}, nil)
-		}},
-	{Clause: "DELAY-14", Name: "ever-earlier",
-		Why: "objects that are busy and never reconciled would fill the memory",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-14", "ever-earlier",
+		"objects that are busy and never reconciled would fill the memory",
+		func(t *suite.T, newHeap constructor) {
 			items, rounds := itemNames(heavyItems), max(100, t.Scale(300))
 			suite.KeepsLess(t, heavyItems*heavyItem, 1, rounds,
 				fmt.Sprint(len(items))+" items were each added %d times",
@@ -80,10 +80,10 @@ var memoryCases = []suite.Case[constructor]{
 					mustLen(t, h, len(items))
 					return h
 				}, nil)
-		}},
-	{Clause: "DELAY-14", Name: "ever-earlier-comes-out-once",
-		Why: "an entry that was left behind is an item that comes out again",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-14", "ever-earlier-comes-out-once",
+		"an entry that was left behind is an item that comes out again",
+		func(t *suite.T, newHeap constructor) {
 			h, items := newHeap(), itemNames(100)
 			for round := range 50 {
 				t.Progress()
@@ -93,7 +93,7 @@ var memoryCases = []suite.Case[constructor]{
 				mustLen(t, h, len(items))
 			}
 			drainAll(t, h, at(0), len(items))
-		}},
+		}),
 }
 
 // soon is when the 16 items that stay after a flood are ready.

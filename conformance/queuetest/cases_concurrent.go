@@ -16,21 +16,20 @@ import (
 )
 
 var concurrentCases = []suite.Case[env]{
-	{Clause: "QUEUE-5", Name: "all-at-once", Why: "work would wait while workers sleep",
-		Run: func(t *suite.T, e env) {
-			wakesAll(t, e, func(w *world, items []string) { w.add(items...) })
-		}},
-	{Clause: "QUEUE-5", Name: "all-at-once-by-time", Why: "work would wait while workers sleep",
-		Run: func(t *suite.T, e env) {
+	check("QUEUE-5", "all-at-once", "work would wait while workers sleep", func(t *suite.T, e env) {
+		wakesAll(t, e, func(w *world, items []string) { w.add(items...) })
+	}),
+	check("QUEUE-5", "all-at-once-by-time", "work would wait while workers sleep",
+		func(t *suite.T, e env) {
 			wakesAll(t, e, func(w *world, items []string) {
 				for _, item := range items {
 					w.addAfter(item, 1)
 				}
 				w.advance(w.tick())
 			})
-		}},
+		}),
 	// controller-runtime#3538: an item was handed to a worker that had left.
-	{Clause: "QUEUE-12", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
+	check("QUEUE-12", "busy-workers", whyStuck, func(t *suite.T, e env) {
 		for round := range t.Scale(30) {
 			w := newWorld(t, t, e)
 			var turns atomic.Int64
@@ -52,8 +51,8 @@ var concurrentCases = []suite.Case[env]{
 			w.finish("each of eight workers that add and get, after ShutDown,", working...)
 			w.close()
 		}
-	}},
-	{Clause: "QUEUE-15", Name: "busy-workers", Why: whyStuck, Run: with(func(w *world) {
+	}),
+	check("QUEUE-15", "busy-workers", whyStuck, with(func(w *world) {
 		items := w.owner.ScaleSize(300)
 		for i := range items {
 			w.add(fmt.Sprint("item", i))
@@ -65,8 +64,8 @@ var concurrentCases = []suite.Case[env]{
 		w.finish("ShutDownWithDrain while workers are busy", start(w.q.ShutDownWithDrain))
 		w.finish("each worker after ShutDownWithDrain", c.working...)
 		c.mustBe(items)
-	})},
-	{Clause: "QUEUE-21", Name: "due-together", Why: whyLost, Run: with(func(w *world) {
+	})),
+	check("QUEUE-21", "due-together", whyLost, with(func(w *world) {
 		items := w.owner.ScaleSize(3000)
 		c := newCounting(w)
 		for i := range items {
@@ -77,8 +76,8 @@ var concurrentCases = []suite.Case[env]{
 		w.q.ShutDown()
 		w.finish("each worker after ShutDown", c.working...)
 		c.mustBe(items)
-	})},
-	{Clause: "QUEUE-24", Name: "by-several-producers", Why: whyLost, Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-24", "by-several-producers", whyLost, func(t *suite.T, e env) {
 		const items, producers = 8, 4
 		w := open(t, e)
 		var mu sync.Mutex
@@ -118,29 +117,29 @@ var concurrentCases = []suite.Case[env]{
 		}
 		w.advance(w.ticks(11))
 		w.mustGet("canary")
-	}},
-	{Clause: "QUEUE-39", Name: "ready-items", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-39", "ready-items", whyKept, func(t *suite.T, e env) {
 		letsGo(t, e, func(w *world, item string) { w.q.Add(item) }, func(*world) {})
-	}},
-	{Clause: "QUEUE-39", Name: "delayed-items", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-39", "delayed-items", whyKept, func(t *suite.T, e env) {
 		letsGo(t, e, func(w *world, item string) {
 			w.q.AddAfter(item, w.tick())
 		}, func(w *world) { w.advance(w.tick()) })
-	}},
-	{Clause: "QUEUE-39", Name: "put-off-and-then-sooner", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-39", "put-off-and-then-sooner", whyKept, func(t *suite.T, e env) {
 		letsGo(t, e, func(w *world, item string) {
 			w.q.AddAfter(item, w.ticks(never))
 			w.q.AddAfter(item, w.tick())
 		}, func(w *world) { w.advance(w.tick()) })
-	}},
-	{Clause: "QUEUE-39", Name: "added-before-their-time", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-39", "added-before-their-time", whyKept, func(t *suite.T, e env) {
 		// skips others: there an item that waits comes at its time, whenever it was added
 		openPriority(t, e)
 		letsGo(t, e, func(w *world, item string) {
 			w.q.AddAfter(item, w.ticks(never))
 			w.q.Add(item)
 		}, func(*world) {})
-	}},
+	}),
 }
 
 const whyKept = "a controller that once held a million keys would keep them for ever"

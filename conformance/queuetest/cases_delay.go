@@ -17,7 +17,7 @@ const (
 )
 
 var delayCases = []suite.Case[env]{
-	{Clause: "QUEUE-22", Name: "not-before", Why: whyEarly, Run: with(func(w *world) {
+	check("QUEUE-22", "not-before", whyEarly, with(func(w *world) {
 		due := w.addAfter("a", 10)
 		canaryDue := w.addAfter("canary", 9)
 		if !w.takenIn(canaryDue) {
@@ -46,8 +46,8 @@ var delayCases = []suite.Case[env]{
 		if !w.reached(due) {
 			w.t.Fatalf("an item with a delay of 10 ticks came %s before its time", due.Sub(w.clock().Now()))
 		}
-	})},
-	{Clause: "QUEUE-22", Name: "one-after-another", Why: whyEarly, Run: with(func(w *world) {
+	})),
+	check("QUEUE-22", "one-after-another", whyEarly, with(func(w *world) {
 		for i := range 10 {
 			due := w.addAfter("a", 1+i%3)
 			w.advance(w.ticks(1 + i%3))
@@ -57,9 +57,9 @@ var delayCases = []suite.Case[env]{
 			}
 			w.done("a")
 		}
-	})},
-	{Clause: "QUEUE-22", Name: "short-after-long",
-		Why: "the queue would sleep until the long one's time", Run: with(func(w *world) {
+	})),
+	check("QUEUE-22", "short-after-long", "the queue would sleep until the long one's time",
+		with(func(w *world) {
 			w.addAfter("long", never)
 			w.settle()
 			w.addAfter("short", 2)
@@ -69,8 +69,8 @@ var delayCases = []suite.Case[env]{
 			w.addAfter("next", 2)
 			w.advance(w.ticks(2))
 			w.mustGet("next")
-		})},
-	{Clause: "QUEUE-22", Name: "a-nanosecond", Why: whyEarly, Run: with(func(w *world) {
+		})),
+	check("QUEUE-22", "a-nanosecond", whyEarly, with(func(w *world) {
 		due := w.clock().Now().Add(1)
 		w.q.AddAfter("a", 1)
 		w.settle()
@@ -79,9 +79,9 @@ var delayCases = []suite.Case[env]{
 		}
 		w.advance(w.tick())
 		w.mustGet("a")
-	})},
-	{Clause: "QUEUE-22", Name: "many-due-at-once",
-		Why: "what is due together would come in portions, seconds apart", Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-22", "many-due-at-once", "what is due together would come in portions, seconds apart",
+		func(t *suite.T, e env) {
 			// More than a queue may move at once, by much and by little: something must not be
 			// left behind where nothing else waits.
 			for _, items := range []int{700, 257 + t.Rand().IntN(8)} {
@@ -110,26 +110,26 @@ var delayCases = []suite.Case[env]{
 					w.settle()
 				}
 			}
-		}},
-	{Clause: "QUEUE-22", Name: "the-system's-clock",
-		Why: "a queue that is made without a clock would crash", Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-22", "the-system's-clock", "a queue that is made without a clock would crash",
+		func(t *suite.T, e env) {
 			w := open(t, e.configuredAs(t,
 				contract.QueueConfig{Name: queueName, MetricsProvider: newMeter()},
 				false))
 			w.q.AddAfter("a", 1)
 			w.mustGet("a")
 			w.done("a")
-		}},
-	{Clause: "QUEUE-22", Name: "the-longest", Why: "a sum of times that overflows is a time long past",
-		Run: with(func(w *world) {
+		}),
+	check("QUEUE-22", "the-longest", "a sum of times that overflows is a time long past",
+		with(func(w *world) {
 			w.q.AddAfter("in 292 years", math.MaxInt64)
 			w.addAfter("canary", 3)
 			w.advance(w.ticks(3))
 			w.mustGet("canary")
 			w.settle()
 			w.awaitLen(0)
-		})},
-	{Clause: "QUEUE-23", Name: "comes-once", Why: whyExtra, Run: with(func(w *world) {
+		})),
+	check("QUEUE-23", "comes-once", whyExtra, with(func(w *world) {
 		w.finish("AddAfter without a delay, Get and Done", start(func() {
 			for range max(100, w.owner.Scale(300)) {
 				w.q.AddAfter("a", 0)
@@ -141,8 +141,8 @@ var delayCases = []suite.Case[env]{
 		w.awaitLen(0)
 		w.add("canary")
 		w.mustGet("canary")
-	})},
-	{Clause: "QUEUE-23", Name: "zero-and-less", Why: whyLost, Run: with(func(w *world) {
+	})),
+	check("QUEUE-23", "zero-and-less", whyLost, with(func(w *world) {
 		w.q.AddAfter("a", 0)
 		w.q.AddAfter("b", -time.Nanosecond)
 		w.q.AddAfter("c", math.MinInt64)
@@ -157,27 +157,27 @@ var delayCases = []suite.Case[env]{
 		}
 		w.awaitLen(3)
 		w.mustGet("a", "b", "c")
-	})},
-	{Clause: "QUEUE-24", Name: "earlier-second", Why: whyLost, Run: with(func(w *world) {
+	})),
+	check("QUEUE-24", "earlier-second", whyLost, with(func(w *world) {
 		w.addAfter("a", 60)
 		due := w.addAfter("a", 20)
 		comesOnce(w, due)
-	})},
-	{Clause: "QUEUE-24", Name: "later-second",
-		Why: "an event that postpones a retry lets a busy object starve", Run: with(func(w *world) {
+	})),
+	check("QUEUE-24", "later-second", "an event that postpones a retry lets a busy object starve",
+		with(func(w *world) {
 			due := w.addAfter("a", 20)
 			w.addAfter("a", 60)
 			comesOnce(w, due)
-		})},
-	{Clause: "QUEUE-24", Name: "from-far-to-near", Why: whyLost, Run: with(func(w *world) {
+		})),
+	check("QUEUE-24", "from-far-to-near", whyLost, with(func(w *world) {
 		w.addAfter("a", never)
 		w.addAfter("b", never)
 		w.settle()
 		w.addAfter("a", 2)
 		w.advance(w.ticks(2))
 		w.mustGet("a")
-	})},
-	{Clause: "QUEUE-25", Name: "every-tick", Why: whyOrder, Run: with(func(w *world) {
+	})),
+	check("QUEUE-25", "every-tick", whyOrder, with(func(w *world) {
 		s := schedule{}
 		for _, i := range w.owner.Rand().Perm(20) {
 			s.add(w, fmt.Sprint("item", i), 20+i)
@@ -187,9 +187,9 @@ var delayCases = []suite.Case[env]{
 		}
 		w.advance(w.ticks(40))
 		s.takeAll(w)
-	})},
-	{Clause: "QUEUE-27", Name: "thousands-and-no-worker",
-		Why: "an event handler that blocks stops its informer", Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-27", "thousands-and-no-worker", "an event handler that blocks stops its informer",
+		func(t *suite.T, e env) {
 			w, rnd := open(t, e), t.Rand()
 			s := schedule{}
 			n := t.ScaleSize(5000)
@@ -204,7 +204,7 @@ var delayCases = []suite.Case[env]{
 			w.advance(w.ticks(115))
 			w.advance(w.ticks(25))
 			s.takeAll(w)
-		}},
+		}),
 }
 
 // comesOnce asserts that "a" comes at due and not again. "a" was delayed to due and to 60

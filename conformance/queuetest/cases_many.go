@@ -14,13 +14,13 @@ import (
 )
 
 var manyCases = []suite.Case[env]{
-	{Clause: "QUEUE-32", Name: "by-many-goroutines", Why: whyPriority, Run: func(t *suite.T, e env) {
+	check("QUEUE-32", "by-many-goroutines", whyPriority, func(t *suite.T, e env) {
 		for range t.Scale(5) {
 			raisedByMany(t, e)
 			t.Progress()
 		}
-	}},
-	{Clause: "QUEUE-29", Name: "by-many-goroutines", Why: whyCount, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-29", "by-many-goroutines", whyCount, func(t *suite.T, e env) {
 		const goroutines, rounds = 8, 50
 		w, q := openRateLimiting(t, e)
 		if failOnce(w, q, "counted") == 0 {
@@ -48,10 +48,10 @@ var manyCases = []suite.Case[env]{
 		for g := range goroutines {
 			w.mustCount(q, own(g), g%2*rounds)
 		}
-	}},
-	{Clause: "QUEUE-44", Name: "one-call-at-a-time",
-		Why: "an order that somebody else wrote has no lock, as client-go's need none",
-		Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-44", "one-call-at-a-time",
+		"an order that somebody else wrote has no lock, as client-go's need none",
+		func(t *suite.T, e env) {
 			const producers, items = 4, 100
 			o := &alone{}
 			w := openWith(t, e, o)
@@ -75,9 +75,9 @@ var manyCases = []suite.Case[env]{
 			if n := o.pops.Load(); n < producers*items {
 				t.Errorf("the order was asked for %d of %d items", n, producers*items)
 			}
-		}},
-	{Clause: "QUEUE-42", Name: "by-many-goroutines",
-		Why: "graphs and alerts would drift from what the controller does", Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-42", "by-many-goroutines",
+		"graphs and alerts would drift from what the controller does", func(t *suite.T, e env) {
 			const producers, rounds, names = 4, 100, 7
 			w, m := openMetered(t, e)
 			c := newCounting(w)
@@ -91,7 +91,7 @@ var manyCases = []suite.Case[env]{
 			m.awaitCounts(w, func() map[string]int { return map[string]int{adds: c.total(), depth: 0} })
 			w.q.ShutDown()
 			w.finish("each worker after ShutDown", c.working...)
-		}},
+		}),
 }
 
 // raisedByMany has each item added by three goroutines, by one of them with a higher priority.

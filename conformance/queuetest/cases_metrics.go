@@ -21,8 +21,8 @@ const (
 )
 
 var metricsCases = []suite.Case[env]{
-	{Clause: "QUEUE-41", Name: "each-once", Why: "a registry refuses the second metric of one name",
-		Run: counted(func(w *world, m *meter) {
+	check("QUEUE-41", "each-once", "a registry refuses the second metric of one name",
+		counted(func(w *world, m *meter) {
 			w.use()
 			want := []string{}
 			for _, kind := range []string{adds, depth, latency, longest, retries, unfinished, duration} {
@@ -31,24 +31,24 @@ var metricsCases = []suite.Case[env]{
 			if made := m.names(); !slices.Equal(made, slices.Sorted(slices.Values(want))) {
 				w.t.Fatalf("the queue made the metrics %q", made)
 			}
-		})},
-	{Clause: "QUEUE-41", Name: "without-a-name",
-		Why: "queues without a name would all count into one metric", Run: func(t *suite.T, e env) {
+		})),
+	check("QUEUE-41", "without-a-name", "queues without a name would all count into one metric",
+		func(t *suite.T, e env) {
 			m := newMeter()
 			open(t, e.configured(t, contract.QueueConfig{MetricsProvider: m})).use()
 			if made := m.names(); len(made) > 0 {
 				t.Fatalf("the queue has no name and made the metrics %q", made)
 			}
-		}},
-	{Clause: "QUEUE-41", Name: "without-a-provider",
-		Why: "a controller without metrics would not start", Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-41", "without-a-provider", "a controller without metrics would not start",
+		func(t *suite.T, e env) {
 			open(t, e.configured(t, contract.QueueConfig{Name: queueName})).use()
-		}},
-	{Clause: "QUEUE-42", Name: "any-history", Why: whyCounts, Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-42", "any-history", whyCounts, func(t *suite.T, e env) {
 		e.configured(t, contract.QueueConfig{}) // or the case is skipped
 		randomHistories(t, e, history{addProcessed: true, delays: true, metered: true})
-	}},
-	{Clause: "QUEUE-42", Name: "retries", Why: whyCounts, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-42", "retries", whyCounts, func(t *suite.T, e env) {
 		w, m := openMetered(t, e)
 		w.add("a")
 		w.addAfter("b", never)
@@ -66,8 +66,8 @@ var metricsCases = []suite.Case[env]{
 			q.AddWithOpts(contract.AddOptions{After: w.ticks(never)}, "h", "i")
 			m.awaitCounts(w, func() map[string]int { return map[string]int{retries: want + 2} })
 		}
-	}},
-	{Clause: "QUEUE-42", Name: "after-shutdown", Why: whyCounts, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-42", "after-shutdown", whyCounts, func(t *suite.T, e env) {
 		w, m := openMetered(t, e)
 		w.add("a", "b")
 		w.mustGet("a")
@@ -84,37 +84,36 @@ var metricsCases = []suite.Case[env]{
 		m.awaitCounts(w, func() map[string]int {
 			return map[string]int{adds: 2, depth: 1, retries: 0, latency: 1, duration: 1}
 		})
-	}},
-	{Clause: "QUEUE-43", Name: "latency-and-duration", Why: whySeconds,
-		Run: counted(func(w *world, m *meter) {
-			added := w.moment(func() { w.add("a") })
-			w.advance(w.ticks(4))
-			w.add("a") // it is ready already
-			w.advance(w.ticks(3))
-			got := w.moment(func() { w.mustGet("a") })
-			m.mustObserve(w, latency, 1, added, got)
-			w.advance(w.ticks(2))
-			added = w.moment(func() { w.add("a") }) // while it is processed
-			w.advance(w.ticks(4))
-			done := w.moment(func() { w.done("a", "b") }) // b is not processed
-			m.mustObserve(w, duration, 1, got, done)
-			w.advance(w.ticks(1))
-			got = w.moment(func() { w.mustGet("a") })
-			m.mustObserve(w, latency, 2, added, got)
-			w.advance(w.ticks(3))
-			done = w.moment(func() { w.done("a") })
-			m.mustObserve(w, duration, 2, got, done)
+	}),
+	check("QUEUE-43", "latency-and-duration", whySeconds, counted(func(w *world, m *meter) {
+		added := w.moment(func() { w.add("a") })
+		w.advance(w.ticks(4))
+		w.add("a") // it is ready already
+		w.advance(w.ticks(3))
+		got := w.moment(func() { w.mustGet("a") })
+		m.mustObserve(w, latency, 1, added, got)
+		w.advance(w.ticks(2))
+		added = w.moment(func() { w.add("a") }) // while it is processed
+		w.advance(w.ticks(4))
+		done := w.moment(func() { w.done("a", "b") }) // b is not processed
+		m.mustObserve(w, duration, 1, got, done)
+		w.advance(w.ticks(1))
+		got = w.moment(func() { w.mustGet("a") })
+		m.mustObserve(w, latency, 2, added, got)
+		w.advance(w.ticks(3))
+		done = w.moment(func() { w.done("a") })
+		m.mustObserve(w, duration, 2, got, done)
 
-			due := w.addAfter("a", 5)
-			w.advance(w.ticks(5))
-			w.awaitLen(1)
-			became := span{due, w.clock().Now()}
-			w.advance(w.ticks(2))
-			got = w.moment(func() { w.mustGet("a") })
-			m.mustObserve(w, latency, 3, became, got)
-		})},
-	{Clause: "QUEUE-43", Name: "what-workers-have",
-		Why: "a worker that hangs would be seen by no alert", Run: counted(func(w *world, m *meter) {
+		due := w.addAfter("a", 5)
+		w.advance(w.ticks(5))
+		w.awaitLen(1)
+		became := span{due, w.clock().Now()}
+		w.advance(w.ticks(2))
+		got = w.moment(func() { w.mustGet("a") })
+		m.mustObserve(w, latency, 3, became, got)
+	})),
+	check("QUEUE-43", "what-workers-have", "a worker that hangs would be seen by no alert",
+		counted(func(w *world, m *meter) {
 			if !w.exact() {
 				w.owner.Skipf("in real time it would take seconds")
 			}
@@ -133,12 +132,12 @@ var metricsCases = []suite.Case[env]{
 			w.done("b")
 			w.advance(2 * time.Second)
 			m.mustBeRunning(w)
-		})},
-	{Clause: "QUEUE-43", Name: "until-shutdown", Why: whyLeak, Run: func(t *suite.T, e env) {
+		})),
+	check("QUEUE-43", "until-shutdown", whyLeak, func(t *suite.T, e env) {
 		e = e.metered(t, newMeter())
 		leavesNothing(t, e, func(w *world) { w.use(); w.q.ShutDown() })
-	}},
-	{Clause: "QUEUE-49", Name: "of-a-metric", Why: whyPanic, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-49", "of-a-metric", whyPanic, func(t *suite.T, e env) {
 		m := &failingMeter{meter: newMeter()}
 		w := open(t, e.metered(t, m))
 		m.adds.Store(true)
@@ -146,27 +145,26 @@ var metricsCases = []suite.Case[env]{
 		w.finish("Add after a panic", start(func() { w.add("a", "b") }))
 		w.mustGet("a", "b")
 		w.finish("Done after a panic", start(func() { w.done("a", "b") }))
-	}},
-	{Clause: "QUEUE-49", Name: "of-a-metric-while-workers-wait", Why: whyPanic,
-		Run: func(t *suite.T, e env) {
-			m := &failingMeter{meter: newMeter()}
-			w := open(t, e.metered(t, m))
-			one, two := w.startGet(), w.startGet()
-			w.settle()
-			m.latency.Store(true)
-			w.add("a", "b") // the first Get panics, and its item is lost
-			w.done(w.theOther(one, two))
-			w.add("c")
-			w.mustGet("c")
-			w.done("c")
-			w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
-		}},
-	{Clause: "QUEUE-39", Name: "counted-items", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-49", "of-a-metric-while-workers-wait", whyPanic, func(t *suite.T, e env) {
+		m := &failingMeter{meter: newMeter()}
+		w := open(t, e.metered(t, m))
+		one, two := w.startGet(), w.startGet()
+		w.settle()
+		m.latency.Store(true)
+		w.add("a", "b") // the first Get panics, and its item is lost
+		w.done(w.theOther(one, two))
+		w.add("c")
+		w.mustGet("c")
+		w.done("c")
+		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
+	}),
+	check("QUEUE-39", "counted-items", whyKept, func(t *suite.T, e env) {
 		letsGo(t, e.metered(t, newMeter()), func(w *world, item string) {
 			w.q.Add(item)
 		}, func(*world) {})
-	}},
-	{Clause: "QUEUE-45", Name: "each-priority", Why: whyCounts, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-45", "each-priority", whyCounts, func(t *suite.T, e env) {
 		m := newMeter()
 		w, q := openPriority(t, e.metered(t, rankedMeter{m}))
 		add := func(priority int, items ...string) {
@@ -201,8 +199,8 @@ var metricsCases = []suite.Case[env]{
 		if n := m.of(depth); n != 0 {
 			t.Errorf("the depth without priorities is %v", n)
 		}
-	}},
-	{Clause: "QUEUE-45", Name: "without-priorities", Why: whyCounts, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-45", "without-priorities", whyCounts, func(t *suite.T, e env) {
 		m := newMeter()
 		w := open(t, e.metered(t, rankedMeter{m}))
 		if _, ok := w.q.(priorityQueue); ok {
@@ -210,7 +208,7 @@ var metricsCases = []suite.Case[env]{
 		}
 		w.add("a", "b")
 		m.awaitCounts(w, func() map[string]int { return map[string]int{depth: 2} })
-	}},
+	}),
 }
 
 // failingMeter is a meter whose count of adds, or whose latency, panics the next time that it

@@ -15,26 +15,26 @@ import (
 )
 
 var randomCases = []suite.Case[env]{
-	{Clause: "QUEUE-3", Name: "any-history", Why: "an object could wait for ever behind busier ones",
-		Run: func(t *suite.T, e env) { randomHistories(t, e, history{ordered: true}) }},
-	{Clause: "QUEUE-4", Name: "any-history",
-		Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
+	check("QUEUE-3", "any-history", "an object could wait for ever behind busier ones",
+		func(t *suite.T, e env) { randomHistories(t, e, history{ordered: true}) }),
+	check("QUEUE-4", "any-history", "an object that changes all the time would starve the others",
+		func(t *suite.T, e env) {
 			randomHistories(t, e, history{ordered: true, addProcessed: true})
-		}},
-	{Clause: "QUEUE-21", Name: "any-history", Why: whyLost, Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-21", "any-history", whyLost, func(t *suite.T, e env) {
 		randomHistories(t, e, history{addProcessed: true, delays: true})
-	}},
-	{Clause: "QUEUE-2", Name: "many-workers", Why: whyTwice, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-2", "many-workers", whyTwice, func(t *suite.T, e env) {
 		stress(t, e, func(string, int64, int64) {}, func(item string) {
 			t.Errorf("%q was handed to a worker while another had it", item)
 		})
-	}},
-	{Clause: "QUEUE-21", Name: "many-producers", Why: whyLost, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-21", "many-producers", whyLost, func(t *suite.T, e env) {
 		stress(t, e, func(item string, added, seen int64) {
 			t.Errorf("%q was added %d times and is not handed out after the last: a worker saw %d", item,
 				added, seen)
 		}, func(string) {})
-	}},
+	}),
 }
 
 // history chooses the steps of a random history and what is compared.

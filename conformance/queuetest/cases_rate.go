@@ -10,69 +10,64 @@ import (
 const whyCount = "controllers give up on an item by its count"
 
 var rateCases = []suite.Case[env]{
-	{Clause: "QUEUE-28", Name: "comes-once", Why: whyLost,
-		Run: withLimiter(func(w *world, q limitedQueue) {
-			q.AddRateLimited("a")
-			w.mustGet("a")
-			if n := q.NumRequeues("a"); n > 1 {
-				w.t.Fatalf("NumRequeues = %d after one AddRateLimited: the limiter was asked more than once", n)
-			}
-			w.add("canary")
-			w.mustGet("canary")
-			w.done("a", "canary")
-			w.add("last")
-			w.mustGet("last")
-		})},
-	{Clause: "QUEUE-28", Name: "while-processed", Why: whyTwice,
-		Run: withLimiter(func(w *world, q limitedQueue) {
-			w.add("a")
-			w.mustGet("a")
-			q.AddRateLimited("a")
-			w.advance(w.ticks(20))
-			w.add("canary")
-			w.mustGet("canary")
-			w.done("a")
-			w.mustGet("a")
-		})},
-	{Clause: "QUEUE-29", Name: "counts-each-item", Why: whyCount,
-		Run: withLimiter(func(w *world, q limitedQueue) {
-			w.mustCount(q, "a", 0)
-			per := failOnce(w, q, "a")
-			for n := 2; n <= 4; n++ {
-				failOnce(w, q, "a")
-				w.mustCount(q, "a", n*per)
-			}
-			w.mustCount(q, "b", 0)
-			failOnce(w, q, "b")
-			w.mustCount(q, "a", 4*per)
-			w.mustCount(q, "b", per)
-			w.add("b") // a plain Add does not count as a failure
-			w.mustGet("b")
-			w.mustCount(q, "b", per)
-		})},
-	{Clause: "QUEUE-30", Name: "count-only", Why: whyCount,
-		Run: withLimiter(func(w *world, q limitedQueue) {
-			q.Forget("never failed")
-			per := failOnce(w, q, "a")
+	check("QUEUE-28", "comes-once", whyLost, withLimiter(func(w *world, q limitedQueue) {
+		q.AddRateLimited("a")
+		w.mustGet("a")
+		if n := q.NumRequeues("a"); n > 1 {
+			w.t.Fatalf("NumRequeues = %d after one AddRateLimited: the limiter was asked more than once", n)
+		}
+		w.add("canary")
+		w.mustGet("canary")
+		w.done("a", "canary")
+		w.add("last")
+		w.mustGet("last")
+	})),
+	check("QUEUE-28", "while-processed", whyTwice, withLimiter(func(w *world, q limitedQueue) {
+		w.add("a")
+		w.mustGet("a")
+		q.AddRateLimited("a")
+		w.advance(w.ticks(20))
+		w.add("canary")
+		w.mustGet("canary")
+		w.done("a")
+		w.mustGet("a")
+	})),
+	check("QUEUE-29", "counts-each-item", whyCount, withLimiter(func(w *world, q limitedQueue) {
+		w.mustCount(q, "a", 0)
+		per := failOnce(w, q, "a")
+		for n := 2; n <= 4; n++ {
 			failOnce(w, q, "a")
-			q.Forget("a")
-			w.mustCount(q, "a", 0)
-			failOnce(w, q, "a")
-			w.mustCount(q, "a", per)
-		})},
-	{Clause: "QUEUE-30", Name: "item-stays", Why: whyLost,
-		Run: withLimiter(func(w *world, q limitedQueue) {
-			per := failOnce(w, q, "a")
-			q.AddRateLimited("a")
-			w.awaitCount(q, "a", 2*per)
-			q.Forget("a") // while a waits for its time
-			w.mustGet("a")
-			q.Forget("a") // while a is processed: Forget is not a Done
-			w.add("a", "canary")
-			w.mustGet("canary")
-			w.done("a")
-			w.mustGet("a")
-		})},
+			w.mustCount(q, "a", n*per)
+		}
+		w.mustCount(q, "b", 0)
+		failOnce(w, q, "b")
+		w.mustCount(q, "a", 4*per)
+		w.mustCount(q, "b", per)
+		w.add("b") // a plain Add does not count as a failure
+		w.mustGet("b")
+		w.mustCount(q, "b", per)
+	})),
+	check("QUEUE-30", "count-only", whyCount, withLimiter(func(w *world, q limitedQueue) {
+		q.Forget("never failed")
+		per := failOnce(w, q, "a")
+		failOnce(w, q, "a")
+		q.Forget("a")
+		w.mustCount(q, "a", 0)
+		failOnce(w, q, "a")
+		w.mustCount(q, "a", per)
+	})),
+	check("QUEUE-30", "item-stays", whyLost, withLimiter(func(w *world, q limitedQueue) {
+		per := failOnce(w, q, "a")
+		q.AddRateLimited("a")
+		w.awaitCount(q, "a", 2*per)
+		q.Forget("a") // while a waits for its time
+		w.mustGet("a")
+		q.Forget("a") // while a is processed: Forget is not a Done
+		w.add("a", "canary")
+		w.mustGet("canary")
+		w.done("a")
+		w.mustGet("a")
+	})),
 }
 
 func openRateLimiting(t *suite.T, e env) (*world, limitedQueue) {
