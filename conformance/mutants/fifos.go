@@ -157,15 +157,6 @@ func eventFIFOs() []Mutant {
 				}
 				return d.Type == contract.Deleted
 			}),
-		event(contract.Coalescing, "known deletions ignored",
-			"a deletion of a key that is known and does not wait is dropped", "FIFO-22 FIFO-31",
-			func(m *model, d contract.Delta, key string) bool {
-				drop := d.Type == contract.Deleted && m.Find(key) < 0
-				if drop {
-					m.Populate(0)
-				}
-				return drop
-			}),
 		event(contract.Coalescing, "waiting deletions ignored",
 			"a deletion is dropped if the consumer does not know the key, although it waits", "FIFO-31",
 			func(m *model, d contract.Delta, key string) bool {

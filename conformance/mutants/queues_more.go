@@ -189,16 +189,6 @@ func priorityQueues() []Mutant {
 					return o.After
 				}
 			}),
-		rankedOf("the limiter is asked for each name twice",
-			"AddWithOpts asks the limiter once more to compare", "QUEUE-36", func(q *ranked) {
-				right := q.delay
-				q.delay = func(item string, o contract.AddOptions) time.Duration {
-					if o.RateLimited {
-						q.limiter.When(item)
-					}
-					return right(item, o)
-				}
-			}),
 		rankedOf("only the first is added", "AddWithOpts returns after the first of its items",
 			"QUEUE-37", func(q *ranked) {
 				q.only = func(items []string) []string { return items[:min(1, len(items))] }
@@ -301,8 +291,6 @@ func configuredQueues() []Mutant {
 			func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
 				return inMilliseconds{p}
 			}),
-		configuredOf("the order is not asked", "the order that the queue is given is left out",
-			"QUEUE-44", func(cfg *contract.QueueConfig) { cfg.Order = nil }),
 		configuredOf("the order is not told of what comes again", "Touch is never called", "QUEUE-44",
 			func(cfg *contract.QueueConfig) {
 				if cfg.Order != nil {

@@ -51,7 +51,6 @@ type brokenStore struct {
 	addIndexers             func(contract.Indexers) error
 	resync                  func() error
 	transact                func(txns ...txn)
-	bookmark                func(version string)
 }
 
 func (s *brokenStore) Add(key string, obj any)                   { s.add(key, obj) }
@@ -72,7 +71,6 @@ func (s *brokenStore) GetIndexers() contract.Indexers           { return s.index
 func (s *brokenStore) AddIndexers(ix contract.Indexers) error   { return s.addIndexers(ix) }
 func (s *brokenStore) Resync() error                            { return s.resync() }
 func (s *brokenStore) Transaction(txns ...txn)                  { s.transact(txns...) }
-func (s *brokenStore) Bookmark(version string)                  { s.bookmark(version) }
 
 // store makes a mutant of what change makes of client-go's store. The sound methods are ok's.
 func store(name, mistake, clauses string, change func(s *brokenStore, ok base)) Mutant {
@@ -98,7 +96,6 @@ func storeOver(name, mistake, clauses string,
 			byIndex: ok.ByIndex, indexKeys: ok.IndexKeys, indexers: ok.GetIndexers,
 			addIndexers: ok.AddIndexers, values: ok.ListIndexFuncValues, resync: ok.Resync,
 			transact: ok.Transaction,
-			bookmark: ok.Bookmark,
 		}
 		change(s, ok)
 		return s
@@ -358,12 +355,6 @@ func wrongWrites() []Mutant {
 					}
 					ok.Delete(key)
 				}
-			}),
-		store("keys are never forgotten",
-			"each key that was ever stored has a small number, in a table that keeps it", "STORE-53",
-			func(s *brokenStore, ok base) {
-				var numbers sync.Map
-				s.add = func(key string, obj any) { numbers.LoadOrStore(key, 0); ok.Add(key, obj) }
 			}),
 	}
 }
@@ -715,8 +706,6 @@ func wrongBatches() []Mutant {
 
 func wrongVersions() []Mutant {
 	return []Mutant{
-		store("bookmark ignored", "Bookmark does nothing", "STORE-40",
-			func(s *brokenStore, _ base) { s.bookmark = func(string) {} }),
 		store("replace keeps the version", "the version that Replace is given is dropped", "STORE-40",
 			func(s *brokenStore, ok base) {
 				s.replace = func(items map[string]any, _ string) {
@@ -741,16 +730,6 @@ func wrongVersions() []Mutant {
 					if _, err := meta.Accessor(obj); err != nil {
 						ok.Bookmark("")
 					}
-				}
-			}),
-		store("the version before the values",
-			"Update takes the object's version, and then computes the values, which may fail", "STORE-28",
-			func(s *brokenStore, ok base) {
-				s.update = func(key string, obj any) {
-					if m, err := meta.Accessor(obj); err == nil {
-						ok.Bookmark(m.GetResourceVersion())
-					}
-					ok.Update(key, obj)
 				}
 			}),
 		store("transaction keeps the version", "a batch does not touch the version", "STORE-43",
