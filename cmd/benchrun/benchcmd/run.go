@@ -21,7 +21,6 @@ import (
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/report"
 )
 
 func newRun() *cobra.Command {
@@ -83,22 +82,12 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 				return err
 			}
 			err = broken(err) // the input was accepted: later errors are not mistakes of the caller
-			out := cmd.OutOrStdout()
-			if len(result.Run.Forks) > 0 {
-				text, to := shown(cmd, wide)
-				err = errors.Join(err, writeText(text, result, to))
-			}
-			beside := report.MarkdownFile + ", " + report.BenchTextFile
-			if _, err := os.Stat(filepath.Join(result.Dir, "profiles")); err == nil {
-				beside += ", profiles"
-			}
 			took := result.Run.Finished.Sub(result.Run.Started).Round(time.Second).String()
 			if resume != "" || o.Continue {
 				took += ", pauses included"
 			}
-			fmt.Fprintf(out, "\n%d forks in %s: %s (%s beside it)\n", len(result.Run.Forks), took,
-				filepath.Join(result.Dir, report.HTMLFile), beside)
-			return err
+			return errors.Join(err, printRun(cmd, result, wide,
+				fmt.Sprintf("%d forks in %s: ", len(result.Run.Forks), took)))
 		},
 	}
 	addRunFlags(cmd, &o)
