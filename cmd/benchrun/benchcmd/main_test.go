@@ -147,7 +147,7 @@ func TestBadInput(t *testing.T) {
 			nodeHeader, "-o", "x.trace"}, []string{"pods.csv", "nodes.csv", "0 rows"}},
 		{"import of a field that there is not",
 			[]string{"trace", "import", "--pods", podHeader, "--map", "nam=x", "-o", "x.trace"},
-			[]string{"--map", `"nam=x"`, "did you mean name"}},
+			[]string{"--map", `"nam=x"`, "have name, "}},
 		{"import of a column that there is not",
 			[]string{"trace", "import", "--pods", podHeader, "--map", "name=x", "-o", "x.trace"},
 			[]string{"pods.csv:1", `"x"`, "cpu_milli"}},
