@@ -187,7 +187,7 @@ func TestBadInput(t *testing.T) {
 			[]string{"--plant 0.1", "from 1 to 1000"}},
 		{"an unknown clause", []string{"verify", "--clause", "STORE-9999"},
 			[]string{"--clause", "STORE-9999"}},
-		{"served for no time", []string{"serve-api", "--for", "0s"}, []string{"--for", "leave it out"}},
+		{"served for no time", []string{"serve-api", "--for", "0s"}, []string{"--for", "more than 0"}},
 		{"served to the world", []string{"serve-api", "--addr", "0.0.0.0:1"},
 			[]string{"--addr", "loopback"}},
 		{"negative duration", []string{"run", "--duration", "-1s"}, []string{"--duration"}},
