@@ -38,17 +38,17 @@ const usualObjects = 10_000
 
 func (l *askedLoad) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(loadNumber(&l.objects, 1, mostObjects), "objects", "objects alive at once in one store")
-	f.Var(loadNumber(&l.readers, 0, mostGoroutines), "readers", "goroutines that read all the time")
+	f.Var(wholeNumber(&l.objects, 1, mostObjects), "objects", "objects alive at once in one store")
+	f.Var(wholeNumber(&l.readers, 0, mostGoroutines), "readers", "goroutines that read all the time")
 	f.Var(checked[load.Op]{&l.reads, "WHAT", l.parseReads, func(op load.Op) string {
 		return string(op)
 	}},
 		"reads",
 		"what they read: list, get, or by-index=N, N being how many objects a read finds")
-	f.Var(loadNumber(&l.writes, 0, mostWrites), "writes", "updates a second")
-	f.Var(loadNumber(&l.workers, 1, mostGoroutines), "workers",
+	f.Var(wholeNumber(&l.writes, 0, mostWrites), "writes", "updates a second")
+	f.Var(wholeNumber(&l.workers, 1, mostGoroutines), "workers",
 		"workers that take items out of the queue")
-	f.Var(loadNumber(&l.delayed, 0, mostObjects), "delayed",
+	f.Var(wholeNumber(&l.delayed, 0, mostObjects), "delayed",
 		"items that wait for their time in the queue")
 	complete(cmd, "reads", func(*cobra.Command) []cobra.Completion {
 		return []cobra.Completion{"list", "get", "by-index="}

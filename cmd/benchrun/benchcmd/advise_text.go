@@ -39,8 +39,12 @@ const labelWidth = 14
 // compare answers, designs for study aside.
 func writeAdvice(cmd *cobra.Command, result runner.Result) error {
 	_, to := shown(cmd, false)
+	r, err := reportOf(result)
+	if err != nil {
+		return err
+	}
 	w := &adviceText{Result: result, width: cmp.Or(to.Width, 80)}
-	groups := usable(compare.Within(result.Run))
+	groups := usable(r.Groups)
 	w.say("Load", w.loads()...)
 	answers := compare.Answers(result.Run, groups)
 	for _, a := range answers {
@@ -54,16 +58,18 @@ func writeAdvice(cmd *cobra.Command, result runner.Result) error {
 	for _, warning := range compare.Taints(result.Run) {
 		w.say("Note", warning)
 	}
-	_, err := cmd.OutOrStdout().Write(w.Bytes())
+	_, err = cmd.OutOrStdout().Write(w.Bytes())
 	return err
 }
 
 // usable leaves out what the catalog has for study.
 func usable(groups []compare.Group) []compare.Group {
+	groups = slices.Clone(groups)
 	for i, g := range groups {
+		groups[i].Rows = slices.Clone(g.Rows)
 		for j := range g.Rows {
 			row := &groups[i].Rows[j]
-			row.Values = slices.DeleteFunc(row.Values, func(v compare.Value) bool {
+			row.Values = slices.DeleteFunc(slices.Clone(row.Values), func(v compare.Value) bool {
 				e, err := catalog.Lookup(g.Cells[0].Component, v.Impl)
 				return err == nil && e.Study
 			})

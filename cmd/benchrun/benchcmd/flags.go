@@ -80,8 +80,8 @@ func longerThanZero(into *time.Duration) checked[time.Duration] {
 	}, time.Duration.String}
 }
 
-// loadNumber is one number of a load to advise on; -1 is unknown.
-func loadNumber(into *int, least, most int) checked[int] {
+// wholeNumber is an integer within bounds that has no default.
+func wholeNumber(into *int, least, most int) checked[int] {
 	return checked[int]{into, "N", func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < least || n > most {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
@@ -88,13 +88,7 @@ With --format it prints the run in another form and writes no file:
 			if err != nil {
 				return broken(err)
 			}
-			out, to := shown(cmd, wide)
-			if err := rep.WriteText(out, to); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "\n%s (%s, %s beside it)\n",
-				filepath.Join(args[0], report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
-			return nil
+			return printRun(cmd, runner.Result{Dir: args[0], Run: rep.Run, Report: rep}, wide, "")
 		},
 	}
 	addWide(cmd, &wide)

@@ -1,7 +1,6 @@
 package benchcmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,11 +16,9 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/mod/modfile"
 
-	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/report"
 )
 
 func newRun() *cobra.Command {
@@ -83,22 +80,12 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 				return err
 			}
 			err = broken(err) // the input was accepted: later errors are not mistakes of the caller
-			out := cmd.OutOrStdout()
-			if len(result.Run.Forks) > 0 {
-				text, to := shown(cmd, wide)
-				err = errors.Join(err, writeText(text, result, to))
-			}
-			beside := report.MarkdownFile + ", " + report.BenchTextFile
-			if _, err := os.Stat(filepath.Join(result.Dir, "profiles")); err == nil {
-				beside += ", profiles"
-			}
 			took := result.Run.Finished.Sub(result.Run.Started).Round(time.Second).String()
 			if resume != "" || o.Continue {
 				took += ", pauses included"
 			}
-			fmt.Fprintf(out, "\n%d forks in %s: %s (%s beside it)\n", len(result.Run.Forks), took,
-				filepath.Join(result.Dir, report.HTMLFile), beside)
-			return err
+			return errors.Join(err, printRun(cmd, result, wide,
+				fmt.Sprintf("%d forks in %s: ", len(result.Run.Forks), took)))
 		},
 	}
 	addRunFlags(cmd, &o)
@@ -231,57 +218,4 @@ func mainModule() debug.Module {
 		return build.Main
 	}
 	return debug.Module{Path: modulePath}
-}
-
-// newFork is the hidden command that measures one fork in a process of its own.
-func newFork() *cobra.Command {
-	return &cobra.Command{
-		Use: runner.ForkCommand,
-		Short: "Measure one fork: a request as JSON on standard input, the fork as JSON on standard " +
-			"output",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var req bench.Request
-			if err := json.NewDecoder(cmd.InOrStdin()).Decode(&req); err != nil {
-				return fmt.Errorf("reading the request: %w", err)
-			}
-			f, err := bench.Run(cmd.Context(), req)
-			if err != nil {
-				return broken(err)
-			}
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(f)
-		},
-	}
-}
-
-// newTurns is the hidden command of a process that measures a fork in turns with another.
-func newTurns() *cobra.Command {
-	return &cobra.Command{
-		Use: runner.TurnsCommand,
-		Short: "Measure one fork in turns with another process, as a conductor asks by gob through " +
-			"the pipes",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			// The command's own output makes control characters visible; this one is read by
-			// a program.
-			return broken(bench.Play(cmd.Context(), cmd.InOrStdin(), os.Stdout))
-		},
-	}
-}
-
-// newRecordProcess is the hidden command by which a pair asks the base's benchrun for its
-// record.
-func newRecordProcess() *cobra.Command {
-	return &cobra.Command{
-		Use: runner.RecordCommand,
-		Short: "Say what a run would measure: options as JSON on standard input, a record as JSON on " +
-			"standard output",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runner.WriteRecord(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
 }

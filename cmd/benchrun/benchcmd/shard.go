@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
-	"github.com/informerbench/informerbench/report"
 )
 
 // addShardFlags adds the flags of a run that is divided between machines.
@@ -88,13 +86,9 @@ that was merged from the same plan and commit before, it is written anew.`,
 			if result.Run == nil {
 				return err
 			}
-			err = broken(err)
-			out, to := shown(cmd, wide)
-			err = errors.Join(err, writeText(out, result, to))
-			fmt.Fprintf(cmd.OutOrStdout(), "\n%d forks of %d shards on %d machines: %s (%s, %s beside it)\n",
-				len(result.Run.Forks), len(result.Run.Shards), len(result.Run.Machines()),
-				filepath.Join(result.Dir, report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
-			return err
+			return errors.Join(broken(err), printRun(cmd, result, wide,
+				fmt.Sprintf("%d forks of %d shards on %d machines: ", len(result.Run.Forks),
+					len(result.Run.Shards), len(result.Run.Machines()))))
 		},
 	}
 	addWide(cmd, &wide)

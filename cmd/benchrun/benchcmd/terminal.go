@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -96,14 +97,26 @@ func addWide(cmd *cobra.Command, wide *bool) {
 		"print every column of the tables, wider than a terminal of 120 columns")
 }
 
-// writeText writes what a run says for the terminal.
-func writeText(out io.Writer, of runner.Result, to report.Terminal) error {
-	r := of.Report
-	if r == nil { // it was complete before
-		var err error
-		if r, err = report.Of(of.Run); err != nil {
-			return err
-		}
+// printRun prints what a run says, and where its files are behind the words of lead.
+func printRun(cmd *cobra.Command, of runner.Result, wide bool, lead string) error {
+	out, to := shown(cmd, wide)
+	r, err := reportOf(of)
+	if err == nil && len(of.Run.Forks) > 0 {
+		err = r.WriteText(out, to)
 	}
-	return r.WriteText(out, to)
+	beside := report.MarkdownFile + ", " + report.BenchTextFile
+	if _, err := os.Stat(filepath.Join(of.Dir, "profiles")); err == nil {
+		beside += ", profiles"
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "\n%s%s (%s beside it)\n", lead,
+		filepath.Join(of.Dir, report.HTMLFile), beside)
+	return err
+}
+
+// reportOf is the report that was written of a run, or its report if the run was whole before.
+func reportOf(of runner.Result) (*report.Report, error) {
+	if of.Report != nil {
+		return of.Report, nil
+	}
+	return report.Of(of.Run)
 }
