@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -54,7 +55,9 @@ func TestRealServer(t *testing.T) {
 	}
 	config := must[*rest.Config](t)(clientcmd.BuildConfigFromFlags("", path))
 	config.QPS = -1
-	client := must[*dynamic.DynamicClient](t)(dynamic.NewForConfig(config))
+	web := must[*http.Client](t)(rest.HTTPClientFor(config))
+	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(web.Transport) })
+	client := must[*dynamic.DynamicClient](t)(dynamic.NewForConfigAndClient(config, web))
 	crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
 		Resource: "customresourcedefinitions"}
 	for _, definition := range parityDefinitions() {
@@ -79,6 +82,5 @@ func TestRealServer(t *testing.T) {
 			return err == nil
 		})
 	}
-	runParity(t, parityServer{Client: must[*http.Client](t)(rest.HTTPClientFor(config)),
-		URL: config.Host, Real: true})
+	runParity(t, parityServer{Client: web, URL: config.Host, Real: true})
 }
