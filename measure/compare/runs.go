@@ -161,24 +161,19 @@ func groupOf(r *record.Run, c record.Cell) (out []record.Cell) {
 
 // failedIn reports whether the implementation of a cell failed its suite in a run.
 func failedIn(r *record.Run, c record.Cell) bool {
-	return slices.ContainsFunc(r.Impls, func(im record.Implementation) bool {
-		return im.Component == string(c.Component) && im.Name == c.Impl &&
-			im.Verified == record.VerifyFailed
-	})
+	return implementationOf(r, string(c.Component), named(c.Impl)).Verified == record.VerifyFailed
 }
 
 // brokenIn is what is broken in a run, as regressions: each implementation that fails its suite,
-// each
-// cell in which a process crashed or hung, and each check that fails.
+// each cell in which a process crashed or hung, and each check that fails.
 func brokenIn(r *record.Run) (out []GateResult) {
+	found := func(gate, name, detail string) {
+		out = append(out, GateResult{Gate: gate, Name: name, Outcome: Regression, Detail: detail})
+	}
 	for _, im := range r.Impls {
 		if im.Verified == record.VerifyFailed {
-			why := "it does not"
-			if len(im.Failures) > 0 {
-				why = im.Failures[0]
-			}
-			out = append(out, GateResult{Gate: "each implementation keeps its contract",
-				Name: im.Component + "/" + im.Name, Outcome: Regression, Detail: why})
+			found("each implementation keeps its contract", im.Component+"/"+im.Name,
+				slices.Concat(im.Failures, []string{"it does not"})[0])
 		}
 	}
 	given := givenUp(r)
@@ -189,8 +184,7 @@ func brokenIn(r *record.Run) (out []GateResult) {
 				detail += ", in base or in head"
 			}
 			name := strings.Join([]string{string(c.Component), workloadOf(r, c), c.Label()}, "/")
-			out = append(out, GateResult{Gate: "each process ends", Name: name, Outcome: Regression,
-				Detail: detail})
+			found("each process ends", name, detail)
 		}
 	}
 	checks := r.Checks
@@ -201,8 +195,7 @@ func brokenIn(r *record.Run) (out []GateResult) {
 	}
 	for _, c := range checks {
 		if !c.Passed {
-			out = append(out, GateResult{Gate: "each check passes", Name: c.Name, Outcome: Regression,
-				Detail: c.Detail})
+			found("each check passes", c.Name, c.Detail)
 		}
 	}
 	return out

@@ -207,27 +207,37 @@ func sampleOf(r *record.Run, c record.Cell, series, metric string) sample {
 func sampleFrom(forks []record.Fork, series, metric string) sample {
 	var s sample
 	var all [][]string
-	for _, f := range forks {
-		if series == "" {
-			if v, ok := f.Process[metric]; ok {
-				s.add(v, f.Machine)
-				all = append(all, f.Warnings)
-			}
-			continue
-		}
-		for _, own := range f.Series {
-			if v, ok := own.Values[metric]; ok && own.Name() == series {
-				s.add(v, f.Machine)
-				all = append(all, slices.Concat(f.Warnings, own.Warnings))
-			}
+	for _, m := range measuredIn(forks, series) {
+		if v, ok := m.Values[metric]; ok {
+			s.values, s.machines = append(s.values, v), append(s.machines, m.fork.Machine)
+			all = append(all, slices.Concat(m.fork.Warnings, m.Warnings))
 		}
 	}
 	s.warnings = counted(all)
 	return s
 }
 
-func (s *sample) add(value float64, machine string) {
-	s.values, s.machines = append(s.values, value), append(s.machines, machine)
+// measured is a series of a fork.
+type measured struct {
+	record.Series
+	fork *record.Fork
+}
+
+// measuredIn is a series in each of some forks that has it. The series "" is the process.
+func measuredIn(forks []record.Fork, series string) (out []measured) {
+	for i := range forks {
+		f := &forks[i]
+		if series == "" {
+			out = append(out, measured{record.Series{Values: f.Process}, f})
+			continue
+		}
+		for _, s := range f.Series {
+			if s.Name() == series {
+				out = append(out, measured{s, f})
+			}
+		}
+	}
+	return out
 }
 
 // EstimateOf is the median of a metric over the forks of a cell, with the warnings that
@@ -268,16 +278,8 @@ func namesIn(forks []map[string]float64) []string {
 // is the process.
 func ValuesOf(r *record.Run, cells []record.Cell, series string) (forks []map[string]float64) {
 	for _, c := range cells {
-		for _, f := range r.Measured(c) {
-			if series == "" {
-				forks = append(forks, f.Process)
-				continue
-			}
-			for _, s := range f.Series {
-				if s.Name() == series {
-					forks = append(forks, s.Values)
-				}
-			}
+		for _, m := range measuredIn(r.Measured(c), series) {
+			forks = append(forks, m.Values)
 		}
 	}
 	return forks
