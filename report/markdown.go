@@ -128,7 +128,7 @@ func writeChecks(w *writer, r *record.Run) {
 func writeGroup(w *writer, r *record.Run, g compare.Group) {
 	w.printf("### %s\n\n", g.Title)
 	notes := &footnotes{}
-	w.printf("%s\n\n%s\n", comparison(r, g, notes).RenderMarkdown(),
+	w.printf("%s\n\n%s\n", everything.comparison(r, g, notes).RenderMarkdown(),
 		markdownLines(notes.text()+linesOf(percentileNotes(g))))
 	notes = &footnotes{}
 	t := table.NewWriter()
