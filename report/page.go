@@ -357,7 +357,7 @@ func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
 		out.Rows[len(out.Rows)-1].Profiles = f.of(keys...)
 	}
 	out.Notes, out.notes = slices.Concat(notes.list(), percentileNotes(g)), notes
-	out.Numbers = everyNumber(g)
+	out.Numbers = everyNumber(g, interval)
 	return out
 }
 
@@ -390,7 +390,7 @@ func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes 
 }
 
 // everyNumber lists every metric of every implementation with its interval.
-func everyNumber(g compare.Group) numbers {
+func everyNumber(g compare.Group, format func(metric string, e stats.Estimate) string) numbers {
 	out := numbers{Header: []string{"series", "metric"}}
 	for _, c := range g.Cells {
 		out.Header = append(out.Header, c.Label())
@@ -401,7 +401,7 @@ func everyNumber(g compare.Group) numbers {
 			text := ""
 			for _, v := range row.Values {
 				if v.Impl == c.Label() {
-					text = interval(row.Metric, v.Estimate)
+					text = format(row.Metric, v.Estimate)
 				}
 			}
 			cells = append(cells, text)

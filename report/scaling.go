@@ -134,10 +134,7 @@ func curve(r *record.Run, cells []record.Cell, vary, series, metric string) Curv
 	out := Curve{Series: series, Metric: metric}
 	fits := map[string][]stats.Point{}
 	for _, c := range cells {
-		values := r.Values(c, series, metric)
-		if series == "" {
-			values = r.ProcessValues(c, metric)
-		}
+		values := valuesOf(r, c, series, metric)
 		if len(values) == 0 {
 			continue
 		}
