@@ -131,26 +131,3 @@ func relativeRatio(base, head *record.Run, c, constant record.Cell, series,
 	}
 	return stats.RelativeRatioOf(b, h)
 }
-
-// pair makes c the comparison of the duets, if the cell has any. Where it took turns with the
-// reference, the base is what that did in the same processes.
-func (c *Comparison) pair(r *record.Run, cell, reference record.Cell, series, metric string) {
-	ratio, twice, err := turnsBetween(r, cell, reference, series, metric)
-	if err != nil {
-		return
-	}
-	c.Ratio = &ratio
-	c.Warnings = append(c.Warnings, disagreement(r, cell, series, metric)...)
-	if twice {
-		c.Floor = twiceFloor(c.Floor)
-		c.look = max(c.look, r.LookAt(reference))
-	}
-	if partnerOf(r, cell, series) != reference.Impl {
-		return
-	}
-	base := sample{}
-	for _, d := range duetsOf(r, cell, series) {
-		base.values = append(base.values, d.Reference[metric])
-	}
-	c.Base, c.BaseValues = base.estimate(), base.values
-}

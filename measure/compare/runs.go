@@ -319,11 +319,9 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
-			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
-			n.Cell = c
-			n.controls, n.short, n.judged = controls, inBoth, inBoth && !controls
+			var turns *stats.Ratio
 			if ratio, err := turnsRatio(head, c, series, metric); err == nil && halves {
-				n.Ratio = &ratio
+				turns = &ratio
 				for _, same := range others {
 					if again, err := turnsRatio(head, same, series, metric); err == nil {
 						widen(floorOfRatio(head.Settings.Rule, again))
@@ -335,14 +333,15 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 				if constant != nil && c.ID() != constant.ID() {
 					// It was measured with each, or tells how the machine drifted.
 					if ratio, err := relativeRatio(base, head, c, *constant, series, metric); err == nil {
-						n.Ratio = &ratio
+						turns = &ratio
 					} else {
 						widen(floorOf(base.Settings.Rule, of(base, *constant), of(head, *constant)))
 					}
 				}
 			}
-			n.Floor = floor
-			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)
+			n := newComparison(nameOf(base, c, series, metric), b, h, turns)
+			n.Cell, n.Floor, n.look, n.Warnings = c, floor, look, slices.Compact(drifts)
+			n.controls, n.short, n.judged = controls, inBoth, inBoth && !controls
 			out = append(out, n)
 		}
 	}
@@ -359,7 +358,7 @@ func addedIn(base, head *record.Run, c record.Cell) (out []*Comparison) {
 			if len(b.values) > 0 || len(h.values) == 0 {
 				continue
 			}
-			n := newComparison(nameOf(head, c, series, metric), b, h, -1, 0)
+			n := newComparison(nameOf(head, c, series, metric), b, h, nil)
 			n.Cell, n.short = c, metrics.JudgedIn(metric, forks)
 			out = append(out, n)
 		}

@@ -104,15 +104,9 @@ func rows(r *record.Run, cells []record.Cell) []Row {
 func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string,
 	key bool) Row {
 	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
-	control := controlOf(r, cells, reference, series)
 	var drifts []string
-	for _, c := range cells {
-		if c.Role == record.AARole {
-			out.Floor, drifts = aaFloor(r, control, c, series, metric)
-		}
-	}
-	if out.Floor < 0 { // it took turns with itself
-		out.Floor, drifts = ownFloor(r, control, series, metric)
+	if key {
+		out.Floor, drifts = groupFloor(r, cells, reference, series, metric)
 	}
 	for _, c := range cells {
 		if metric == metrics.NsPerOp {
@@ -124,15 +118,57 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 		}
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
 		if key && c.ID() != reference.ID() {
-			base := baseOf(r, cells, reference, c, series, metric)
-			v.Against = newComparison(nameOf(r, c, series, metric), base, own, out.Floor, r.LookAt(c))
-			v.Against.pair(r, c, reference, series, metric)
-			v.Against.Cell = c
-			v.Against.judged = c.Role == ""
+			v.Against = againstReference(r, cells, reference, c, series, metric, out.Floor)
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)
 		}
 		out.Values = append(out.Values, v)
 	}
+	return out
+}
+
+// groupFloor is the noise floor in a row: of the control and its second copy, or of its turns
+// with itself.
+func groupFloor(r *record.Run, cells []record.Cell, reference record.Cell, series,
+	metric string) (floor float64, drifts []string) {
+	control := controlOf(r, cells, reference, series)
+	floor = -1
+	for _, c := range cells {
+		if c.Role == record.AARole {
+			floor, drifts = aaFloor(r, control, c, series, metric)
+		}
+	}
+	if floor < 0 {
+		return ownFloor(r, control, series, metric)
+	}
+	return floor, drifts
+}
+
+// againstReference compares a cell with the reference of its group: by their turns if they took
+// any, and then with what the reference did in the same processes.
+func againstReference(r *record.Run, cells []record.Cell, reference, c record.Cell, series,
+	metric string, floor float64) *Comparison {
+	own, name, look := sampleOf(r, c, series, metric), nameOf(r, c, series, metric), r.LookAt(c)
+	turns, twice, err := turnsBetween(r, c, reference, series, metric)
+	var out *Comparison
+	switch {
+	case err != nil:
+		out = newComparison(name, baseOf(r, cells, reference, c, series, metric), own, nil)
+	case partnerOf(r, c, series) == reference.Impl:
+		base := sample{}
+		for _, d := range duetsOf(r, c, series) {
+			base.values = append(base.values, d.Reference[metric])
+		}
+		out = newComparison(name, base, own, &turns)
+	default:
+		out = newComparison(name, baseOf(r, cells, reference, c, series, metric), own, &turns)
+	}
+	if err == nil {
+		out.Warnings = disagreement(r, c, series, metric)
+	}
+	if twice {
+		floor, look = twiceFloor(floor), max(look, r.LookAt(reference))
+	}
+	out.Cell, out.Floor, out.look, out.judged = c, floor, look, c.Role == ""
 	return out
 }
 
