@@ -66,7 +66,6 @@ const DefaultForks = stats.FewestForks
 type Plan struct {
 	options  Options
 	preset   string
-	designs  bool          // as load.Preset
 	budget   time.Duration // as load.Preset
 	variants []load.Variant
 	entries  []catalog.Entry
@@ -96,7 +95,7 @@ func NewPlan(o Options) (*Plan, error) {
 	if p.entries, err = catalog.Select(o.Components, o.Impls); err != nil {
 		return nil, err
 	}
-	if !p.designs && len(o.Impls) == 0 {
+	if chosen := o.File != "" || o.Preset == "" && o.Trace != ""; !chosen && len(o.Impls) == 0 {
 		p.leaveOutStudies()
 	}
 	if err := p.checkRanges(); err != nil {
@@ -244,10 +243,9 @@ func (p *Plan) given() ([]load.Workload, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.preset, p.designs = w.Name, true
+		p.preset = w.Name
 		return []load.Workload{w}, nil
 	case o.Preset == "" && o.Trace != "":
-		p.designs = true
 		return nil, nil
 	case o.Preset == "":
 		o.Preset = load.DefaultPreset
@@ -267,7 +265,6 @@ func (p *Plan) presets(names []string) ([]load.Workload, error) {
 			return nil, fmt.Errorf("--preset: %s stands there twice", name)
 		}
 		workloads = append(workloads, preset.Workloads...)
-		p.designs = p.designs || preset.Designs
 		if len(names) == 1 {
 			p.budget = preset.Budget
 		}
@@ -351,6 +348,8 @@ func (p *Plan) record(ctx context.Context, out io.Writer) (*record.Run, error) {
 	run.Cells = p.cells(slices.DeleteFunc(slices.Clone(p.entries), func(e catalog.Entry) bool {
 		return slices.ContainsFunc(failed, func(f catalog.Entry) bool { return f.ID() == e.ID() })
 	}))
+	// Without its source at hand, a run has no hashes of it.
+	run.Sources, _ = p.Sources()
 	run.Environment.Procs = mostProcs(run.Cells)
 	run.Warnings = overcommitted(run.Cells, run.Environment.Cores)
 	for _, note := range p.notes {
