@@ -15,15 +15,13 @@ RUNS ?= 1000
 EXPLORETIME ?= 1h
 HISTORIES ?= 10000
 GATEBUDGET ?= 2m
-EVIDENCETIME ?= 0
-EVIDENCEPRESETS ?=
 # The module core, whose packages are named by their import paths: ./... ends at its go.mod.
 # The packages in which goroutines meet: they run under the race detector. The mutants do
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./internal/coretest/... ./load/... \
 	$(CORE)/impl/... $(CORE)/indexer $(CORE)/informer/... $(CORE)/queue/... $(CORE)/synthetic))
 
-.PHONY: help build test race degraded planted explore e2e your-store lint ci-lint gate-test page-types fuzz bench turns instruments verify mutants mechanical healthy faults report selfcheck evidence proofs
+.PHONY: help build test race degraded planted explore e2e your-store lint ci-lint gate-test page-types fuzz bench turns instruments verify mutants mechanical healthy faults report selfcheck results proofs
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -133,8 +131,8 @@ selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (s
 	$(GO) build -o benchrun ./cmd/benchrun
 	./benchrun selfcheck > selfcheck.out; code=$$?; ! grep -q '^The check came to its end' selfcheck.out || mv selfcheck.out docs/selfcheck.md || exit 2; exit $$code
 
-evidence: ## Measure every preset at this commit into results/, with an index (it says how long it will take: hours; EVIDENCETIME=2h stops after two, and the same command goes on; EVIDENCEPRESETS=stores,relist measures these, for other machines to measure the others)
-	$(GO) run ./internal/evidence/run -for $(EVIDENCETIME) -presets "$(EVIDENCEPRESETS)"
+results: ## Measure what changed of the presets that pages cite, into results/ (an hour for all; make results -n lists what changed)
+	+@$(GO) run ./results $(if $(findstring n,$(firstword -$(MAKEFLAGS))),-n)
 
 proofs: ## Keep what mutants, healthy, faults, planted and explore print at this commit in results/proofs (some five hours; RUNS, HISTORIES and EXPLORETIME shorten it)
 	@mkdir -p results/proofs
