@@ -182,7 +182,7 @@ without its interval.`,
 	}
 	root.AddCommand(newRun(), newCompare(), newPair(), newMerge(), newJob(), newSelfCheck(), newList(),
 		newVerify(), newRecord(), newTrace(), newServeAPI(), newAdvise(), newReport(), newVersion(),
-		newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
+		newFork(), newTurns(), newRecordProcess(), newAwakeProcess())
 	for _, c := range append(root.Commands(), root) {
 		c.Example = strings.ReplaceAll("\n"+c.Example, "\n  benchrun ", "\n  "+program+" ")[1:]
 	}
