@@ -60,3 +60,10 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 e2e: ## Run every test against a real API server, under the race detector, and report.html in Chromium
 	cd e2e && $(GO) test -race -count=1 -v -timeout=60m ./...
 
+results: ## Measure what changed of the presets that pages cite, into results/ (an hour for all; make results -n lists what changed)
+	+@$(GO) run ./results $(if $(findstring n,$(firstword -$(MAKEFLAGS))),-n)
+
+# Long random histories, many seeds and an hour of schedules: go test runs all of it shortly.
+proofs: ## Run every suite RUNS times, HISTORIES histories of faults, and the explorer for EXPLORETIME (some five hours; each setting shortens it)
+	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./bench/catalog -healthy.runs=$(RUNS)
+	$(GO) test -count=1 -v -timeout=0 -run='^TestNoFaultIsLost$$' ./bench/catalog -faults.histories=$(HISTORIES)

@@ -17,13 +17,8 @@ const DefaultPreset = "quick"
 // its source. Each is valid and may be changed by the caller.
 func Presets() []Preset {
 	presets := []Preset{
-		quick(), everyOperation(),
-		lockStarvation(), stores(), storesScaling(), informerReaders(), kcm150k(), indexSelectivity(),
-		relist(),
-		fifoFlood(), slowHandler(),
-		delayMillion(), delayScaling(), requeueStorm(),
-		scaling(),
-		informers(),
+		quick(), lockStarvation(), stores(), kcm150k(), fifoFlood(), delayMillion(), requeueStorm(),
+		scaling(), informers(),
 	}
 	presets = append(presets, informerPresets()...)
 	for i := range presets {
@@ -142,71 +137,6 @@ func quick() Preset {
 	}
 }
 
-// everyOperation measures all operations, for comparisons with the baselines: no
-// implementation can look good by the choice of operations.
-func everyOperation() Preset {
-	single := func(c contract.Component) []Op {
-		var ops []Op
-		for _, o := range Operations(c) {
-			if o.Single {
-				ops = append(ops, o.Op)
-			}
-		}
-		return ops
-	}
-	keys := synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: quickWaiting}
-	return Preset{
-		Name: "operations",
-		Description: "Every operation of every component with nothing else going on, by one goroutine " +
-			"and by two where the component allows it.",
-		Source: "design: the table of what was measured before this project began",
-		Workloads: []Workload{
-			{
-				Name: "store-operations", Component: contract.ComponentStore,
-				Objects: synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100_000, Namespaces: 50},
-				Ops:     single(contract.ComponentStore), Parallel: []int{1, 2},
-				Duration: 100 * time.Millisecond,
-			},
-			{
-				Name: "fifo-operations", Component: contract.ComponentFIFO,
-				Objects: synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100_000, Namespaces: 50},
-				Ops:     single(contract.ComponentFIFO), Duration: 200 * time.Millisecond,
-			},
-			{
-				Name: "delay-operations", Component: contract.ComponentDelay,
-				Objects: keys, Waiting: quickWaiting, Ahead: 10 * time.Minute,
-				Ops: single(contract.ComponentDelay), Duration: 200 * time.Millisecond,
-			},
-			{
-				Name: "queue-operations", Component: contract.ComponentQueue, Objects: keys,
-				Ops: single(contract.ComponentQueue), Parallel: []int{1, 2}, Duration: 100 * time.Millisecond,
-			},
-		},
-	}
-}
-
-func informerReaders() Preset {
-	return Preset{
-		Name: "informer-readers",
-		Description: "client-go's own benchmark of a shared informer, at the store: readers list one " +
-			"namespace, one writer as fast as it can.",
-		Source: "k8s.io/client-go@v0.37.2/tools/cache/shared_informer_bench_test.go " +
-			"BenchmarkSharedIndexInformer",
-		Workloads: []Workload{{
-			Name:      "informer-readers",
-			Component: contract.ComponentStore,
-			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 10_000, Namespaces: 1},
-			Index:     synthetic.IndexNamespace,
-			Groups: []Group{
-				{Name: "writer", Op: OpUpdate, Goroutines: 1},
-				{Name: "readers", Op: OpByIndex, Goroutines: 1},
-			},
-			Sweep:    Sweep{Vary: "readers.goroutines", Values: []int{0, 1, 10, 20, 40, 80}},
-			Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
-		}},
-	}
-}
-
 func kcm150k() Preset {
 	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 50 * 3_000, Namespaces: 50,
 		Nodes: 5_000}
@@ -219,7 +149,7 @@ func kcm150k() Preset {
 			Name: name, Description: description,
 			Component: contract.ComponentStore, Objects: objects,
 			Groups:   append([]Group{{Name: "writers", Op: op, Goroutines: 25}}, background...),
-			Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
+			Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
 		}
 	}
 	return Preset{
@@ -234,47 +164,7 @@ func kcm150k() Preset {
 	}
 }
 
-func indexSelectivity() Preset {
-	return Preset{
-		Name: "index-selectivity",
-		Description: "100 matches among 1,000 to 1,000,000 objects: a good index does not feel the " +
-			"others.",
-		Source: "k8s.io/client-go@v0.37.2/tools/cache/listers_test.go " +
-			"BenchmarkLister_Match_1k_100 to _1M_100, with an index in place of the selector",
-		Workloads: []Workload{{
-			Name:      "index-selectivity",
-			Component: contract.ComponentStore,
-			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 1_000, PerNode: 100},
-			Index:     synthetic.IndexNode,
-			Ops:       []Op{OpByIndex, OpIndexKeys},
-			Sweep:     Sweep{Vary: "objects", Values: []int{1_000, 10_000, 100_000, 1_000_000}},
-			Duration:  250 * time.Millisecond,
-		}},
-	}
-}
-
-func relist() Preset {
-	return Preset{
-		Name: "relist",
-		Description: "A whole list of 100,000 objects replaces the store while goroutines Get: how " +
-			"long do they wait?",
-		Source: "k8s.io/client-go@v0.37.2/tools/cache/thread_safe_store.go Replace (the write " +
-			"lock is held while every index is rebuilt), " +
-			"https://github.com/kubernetes/kubernetes/issues/130767",
-		Workloads: []Workload{{
-			Name:      "relist",
-			Component: contract.ComponentStore,
-			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100_000, Namespaces: 50},
-			Groups: []Group{
-				{Name: "relister", Op: OpReplace, Goroutines: 1, Rate: 2},
-				{Name: "readers", Op: OpGet, Goroutines: 4, Rate: 20_000},
-			},
-			Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
-		}},
-	}
-}
-
-// fifoFlood has every row of the comparison of FIFOs, except the slow handler's.
+// fifoFlood has every row of the comparison of FIFOs.
 func fifoFlood() Preset {
 	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100_000, Namespaces: 50}
 	against := func(name, description string, producers int) Workload {
@@ -292,8 +182,7 @@ func fifoFlood() Preset {
 		}
 	}
 	return Preset{
-		Name:    "fifo-flood",
-		Designs: true,
+		Name: "fifo-flood",
 		Description: "FIFOs: one goroutine that adds and pops, a whole list with known objects, one " +
 			"producer and 100 as fast as they can against one consumer, one event and a batch at a time.",
 		Source: "https://github.com/kubernetes/kubernetes/pull/132240",
@@ -307,26 +196,6 @@ func fifoFlood() Preset {
 			against("fifo-apart", "One producer as fast as it can against one consumer.", 1),
 			against("fifo-flood", "100 producers as fast as they can against one consumer.", 100),
 		},
-	}
-}
-
-func slowHandler() Preset {
-	return Preset{
-		Name:        "slow-handler",
-		Designs:     true,
-		Description: "A handler that takes 1 ms: does the producer wait for it?",
-		Source: "k8s.io/client-go@v0.37.2/tools/cache/controller_bench_test.go " +
-			"BenchmarkAddWithSlowHandlers, https://github.com/kubernetes/kubernetes/pull/136264",
-		Workloads: []Workload{{
-			Name:      "slow-handler",
-			Component: contract.ComponentFIFO,
-			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 10_000, Namespaces: 1},
-			Groups: []Group{
-				{Name: "producer", Op: OpAdd, Goroutines: 1, Rate: 1_000},
-				{Name: "consumer", Op: OpPop, Goroutines: 1, Work: time.Millisecond},
-			},
-			Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
-		}},
 	}
 }
 

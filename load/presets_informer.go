@@ -44,8 +44,7 @@ func informers() Preset {
 		rows[i].Name += "-brief"
 	}
 	return Preset{
-		Name:    "informer",
-		Designs: true,
+		Name: "informer",
 		Description: "A whole informer, from the watch to the handlers: writes a second under " +
 			"readers, events a second, staleness, the initial sync and its memory, a relist under " +
 			"readers. About 15 minutes for two informers by estimate; the presets informer-... have each " +
@@ -68,39 +67,28 @@ func informerPresets() []Preset {
 				informerContendedLarge(3 * time.Second)},
 		},
 		{
-			Name: "informer-events",
-			Description: "Events a second through an informer of 10,000 pods to 1, 10 and 100 handlers, " +
-				"with nothing else going on, and what is allocated for each; and to a handler that takes 1 " +
-				"ms beside nine that take nothing.",
-			Source: informerSource + ", with a longer queue",
-			Workloads: []Workload{
-				informerEvents(time.Second, 1, 10, 100),
-				informerSlowHandler(),
-			},
-		},
-		{
 			Name: "informer-staleness",
 			Description: "10,000 events a second offered to an informer of 10,000 pods with 0, 1 and 10 " +
-				"goroutines that list everything, and with 1 and 10 workers that get single keys, 10 of " +
-				"them also with 100,000 pods: how long until the store shows an event, and until the " +
+				"goroutines that list everything, and with 10 workers that get single keys, also with " +
+				"100,000 pods: how long until the store shows an event, and until the " +
 				"handler is told?",
 			Source: "https://github.com/kubernetes/kubernetes/issues/130767",
 			Workloads: []Workload{
-				informerStaleness(3*time.Second, 0, 1, informerListers),
-				informerGetters(3*time.Second, 1, informerWorkers),
-				informerGettersLarge(3 * time.Second),
+				informerStaleness(2*time.Second, 0, 1, informerListers),
+				informerGetters(2*time.Second, informerWorkers),
+				informerGettersLarge(2 * time.Second),
 			},
 		},
 		{
 			Name: "informer-sync",
-			Description: "The initial sync of 10,000 to 150,000 pods, by list and by streaming list: " +
+			Description: "The initial sync of 10,000 and 150,000 pods by list, and of 150,000 by streaming list: " +
 				"time until everything is in the store and the handler has been told, memory at its peak " +
 				"and kept per object.",
 			Source: "https://kubernetes.io/docs/setup/best-practices/cluster-large/ for the size of " +
 				"the largest cluster",
 			Workloads: []Workload{
-				informerSync("informer-sync", OpSync, 10_000, 100_000, 150_000),
-				informerSync("informer-sync-stream", OpSyncStream, 10_000, 100_000, 150_000),
+				informerSync("informer-sync", OpSync, 10_000, 150_000),
+				informerSync("informer-sync-stream", OpSyncStream, 150_000),
 			},
 		},
 		{
@@ -109,7 +97,7 @@ func informerPresets() []Preset {
 				"the list until the handler has been told of each of 10,000 pods, with 0 and 10 readers, " +
 				"and the longest that a reader waits.",
 			Source:    "https://github.com/kubernetes/kubernetes/issues/130767",
-			Workloads: []Workload{informerRelist(10*time.Second, 0, informerListers)},
+			Workloads: []Workload{informerRelist(4*time.Second, 0, informerListers)},
 		},
 	}
 }
@@ -151,21 +139,6 @@ func informerEvents(duration time.Duration, handlers ...int) Workload {
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Ops: []Op{OpDeliver}, Parallel: handlers,
 		Duration: duration,
-	}
-}
-
-func informerSlowHandler() Workload {
-	return Workload{
-		Name: "informer-slow-handler",
-		Description: "A handler that takes 1 ms for each event, nine that take nothing, and 5,000 " +
-			"events a second: nobody waits for the slow one.",
-		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups: []Group{
-			{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: 5_000},
-			{Name: "quick", Op: OpHandle, Goroutines: 9},
-			{Name: "slow", Op: OpHandle, Goroutines: 1, Work: time.Millisecond},
-		},
-		Duration: informerDuration, Warmup: informerWarmup,
 	}
 }
 

@@ -15,7 +15,7 @@ func queueDelayMillion(objects synthetic.ObjectSpec) Workload {
 		Description: "AddAfter on a queue in which 1,000,000 items wait; the memory of each.",
 		Component:   contract.ComponentQueue, Objects: objects, Waiting: 1_000_000,
 		Ahead: 10 * time.Minute,
-		Ops:   []Op{OpAddAfter}, Parallel: []int{1, 8},
+		Ops:   []Op{OpAddAfter},
 	}
 }
 

@@ -22,8 +22,7 @@ func lockStarvation() Preset {
 		Namespaces: starvedObjects / starvedMatches}
 	writer := Group{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: starvedRate}
 	return Preset{
-		Name:    "lock-starvation",
-		Designs: true,
+		Name: "lock-starvation",
 		Description: "Goroutines that list everything, or look 2,000 objects up by index, against one " +
 			"writer: how much of what it is offered does the writer get done?",
 		Source: "https://github.com/kubernetes/kubernetes/issues/130767, " +
@@ -35,7 +34,7 @@ func lockStarvation() Preset {
 				Objects:   objects,
 				Groups:    []Group{writer, {Name: "listers", Op: OpList, Goroutines: 1}},
 				Sweep:     Sweep{Vary: "listers.goroutines", Values: []int{0, 1, 10, 80}},
-				Duration:  3 * time.Second, Warmup: 200 * time.Millisecond,
+				Duration:  2 * time.Second, Warmup: 200 * time.Millisecond,
 			},
 			{
 				Name:      "lock-starvation-by-index",
@@ -45,7 +44,7 @@ func lockStarvation() Preset {
 				Groups:    []Group{writer, {Name: "finders", Op: OpByIndex, Goroutines: 10}},
 				// One value: it puts the number into the names, and --sweep can replace it.
 				Sweep:    Sweep{Vary: "finders.goroutines", Values: []int{10}},
-				Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
+				Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
 			},
 		},
 	}
@@ -66,8 +65,7 @@ func stores() Preset {
 	}
 	one, two := []int{1}, []int{1, 2}
 	return Preset{
-		Name:    "stores",
-		Designs: true,
+		Name: "stores",
 		Description: "What each operation of a store of 100,000 pods costs with nothing else going " +
 			"on, what it keeps per object, and how long a Get waits while the whole content is replaced " +
 			"over and over. About 6 minutes for each store.",
@@ -108,24 +106,5 @@ func stores() Preset {
 				Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
 			},
 		},
-	}
-}
-
-// storesScaling is the part of scaling for stores. It leaves out update-index, which would
-// disturb update, and List, whose growth is known.
-func storesScaling() Preset {
-	return Preset{
-		Name: "stores-scaling",
-		Description: "How the cost of Get, ByIndex of 30 objects and Update grows from 1,000 objects " +
-			"to 1,000,000. Some 3 minutes for each store.",
-		Source: "design: flat but for cache misses is what a hash map promises",
-		Workloads: []Workload{{
-			Name:      "stores-scaling",
-			Component: contract.ComponentStore,
-			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 1_000},
-			Ops:       []Op{OpGet, OpByIndex, OpUpdate},
-			Sweep:     Sweep{Vary: varyObjects, Values: []int{1_000, 10_000, 100_000, 1_000_000}},
-			Duration:  100 * time.Millisecond,
-		}},
 	}
 }

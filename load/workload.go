@@ -120,9 +120,6 @@ type Preset struct {
 	Name        string
 	Description string
 	Source      string
-	// Designs says that the preset compares designs: it measures the implementations that are
-	// there for study too. In other presets these take part only if they are named.
-	Designs bool
 	// Budget is the time for more processes of workloads with inconclusive comparisons, where
 	// the user asks for no number of processes and no budget; 0 means none.
 	Budget    time.Duration

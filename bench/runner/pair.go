@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -208,30 +206,45 @@ func failedInOne(passes, fails *record.Run, failing string) (problems []error) {
 	return problems
 }
 
-// answerWithin bounds how long a program may take to answer that it is a benchrun.
-const answerWithin = 20 * time.Second
+// answerWithin and mostAnswered bound a program's answer that it is a benchrun.
+const (
+	answerWithin = 20 * time.Second
+	mostAnswered = 64 << 10
+)
 
 var versionLine = regexp.MustCompile(`(?m)^run\.json schema (\d+)$`)
 
 // Benchrun checks that path is a benchrun whose numbers mean the same as this one's, by
 // running it for its version. It returns the absolute path.
 func Benchrun(ctx context.Context, path string) (string, error) {
-	exe, err := executable(path)
+	exe, err := filepath.Abs(path)
+	if err == nil {
+		_, err = exec.LookPath(exe) // which says why it is no program
+	}
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s is not a program: %w; build one with: go build -o benchrun-base "+
+			"./cmd/benchrun", path, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, exe, "version")
 	cmd.WaitDelay = time.Second
-	said := &firstBytes{most: 64 << 10}
-	cmd.Stdout = said
-	err = cmd.Run()
-	schema := versionLine.FindSubmatch(said.b)
-	if err != nil || !bytes.HasPrefix(said.b, []byte("benchrun ")) || schema == nil {
+	pipe, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return "", err
+	}
+	said, _ := io.ReadAll(io.LimitReader(pipe, mostAnswered)) // Wait says how it ended
+	if err = cmd.Wait(); err == nil {
+		err = errors.New(`its answer to "version" names no schema of run.json`)
+	}
+	schema := versionLine.FindSubmatch(said)
+	if !bytes.HasPrefix(said, []byte("benchrun ")) || schema == nil {
 		return "", fmt.Errorf(
 			"%s is not a benchrun, or prints something else first: %w; build one with: go build -o "+
-				"benchrun-base ./cmd/benchrun", path, noVersion(err))
+				"benchrun-base ./cmd/benchrun", path, err)
 	}
 	if n, err := strconv.Atoi(string(schema[1])); err != nil || !record.SameNumbers(n, record.Schema) {
 		return "", fmt.Errorf(
@@ -240,45 +253,4 @@ func Benchrun(ctx context.Context, path string) (string, error) {
 			record.Schema)
 	}
 	return exe, nil
-}
-
-// noVersion says why a program's answer to "version" was not that of a benchrun. err is how
-// the program ended.
-func noVersion(err error) error {
-	if err == nil {
-		return errors.New(`its answer to "version" names no schema of run.json`)
-	}
-	return fmt.Errorf(`it failed when asked for its "version": %w`, err)
-}
-
-// firstBytes keeps the first bytes of a program's output, and fails when there are more.
-type firstBytes struct {
-	b    []byte
-	most int
-}
-
-func (f *firstBytes) Write(p []byte) (int, error) {
-	if len(f.b)+len(p) > f.most {
-		return 0, errors.New("it says too much")
-	}
-	f.b = append(f.b, p...)
-	return len(p), nil
-}
-
-// executable checks that path can be run, and returns the absolute path.
-func executable(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(abs)
-	switch {
-	case err != nil:
-		return "", err
-	// on Windows the name says it
-	case info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
-		return "", fmt.Errorf(
-			"%s is not a program; build one with: go build -o benchrun-base ./cmd/benchrun", path)
-	}
-	return abs, nil
 }

@@ -68,7 +68,6 @@ const DefaultForks = stats.FewestForks
 type Plan struct {
 	options  Options
 	preset   string
-	designs  bool          // as load.Preset
 	budget   time.Duration // as load.Preset
 	variants []load.Variant
 	entries  []catalog.Entry
@@ -84,9 +83,7 @@ type Plan struct {
 func NewPlan(o Options) (*Plan, error) {
 	settled := o.Forks != 0
 	o.Forks = cmp.Or(o.Forks, DefaultForks)
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
+	o.Seed = cmp.Or(o.Seed, 1)
 	p := &Plan{options: o}
 	workloads, err := p.workloads()
 	if err != nil {
@@ -98,43 +95,64 @@ func NewPlan(o Options) (*Plan, error) {
 	if p.entries, err = catalog.Select(o.Components, o.Impls); err != nil {
 		return nil, err
 	}
-	if !p.designs && len(o.Impls) == 0 {
+	if chosen := o.File != "" || o.Preset == "" && o.Trace != ""; !chosen && len(o.Impls) == 0 {
 		p.leaveOutStudies()
 	}
-	if err := p.checkRanges(); err != nil {
-		return nil, err
+	for _, step := range []func() error{
+		p.checkRanges, p.checkPlant, func() error { return p.vary(workloads) }, p.divide,
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
-	if plant := o.Plant; plant != nil && !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool {
+	if p.options.Out == "" {
+		p.options.Out = filepath.Join("results",
+			record.Stamp(time.Now())+"-"+p.preset+p.options.Shard.suffix())
+	}
+	if p.begun = o.Continue && begunIn(p.options.Out); p.begun {
+		return p, nil
+	}
+	return p, record.EmptyDir(p.options.Out)
+}
+
+// checkPlant returns an error unless the store that is to be slowed down is measured.
+func (p *Plan) checkPlant() error {
+	plant := p.options.Plant
+	if plant == nil || slices.ContainsFunc(p.entries, func(e catalog.Entry) bool {
 		return e.Component == contract.ComponentStore && e.Name == plant.Impl
 	}) {
-		why := "benchrun list --component store shows them"
-		if e, err := catalog.Lookup(contract.ComponentStore, plant.Impl); err == nil {
-			why = fmt.Sprintf("name %s in --impl, beside the store that it is compared with", e.Name)
-		}
-		return nil, fmt.Errorf("--plant %s: no such store is measured; %s", plant.Impl, why)
+		return nil
 	}
+	why := "benchrun list --component store shows them"
+	if e, err := catalog.Lookup(contract.ComponentStore, plant.Impl); err == nil {
+		why = fmt.Sprintf("name %s in --impl, beside the store that it is compared with", e.Name)
+	}
+	return fmt.Errorf("--plant %s: no such store is measured; %s", plant.Impl, why)
+}
+
+// vary makes the plan's variants of those workloads that an entry can run, and leaves out the
+// entries that run none.
+func (p *Plan) vary(workloads []load.Workload) error {
 	chosen, err := p.sweep(slices.DeleteFunc(slices.Clone(workloads), func(w load.Workload) bool {
 		return !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool {
 			return e.Component == w.Component
 		})
 	}))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, w := range chosen {
-		if o.Duration > 0 {
-			w.Duration = o.Duration
-		}
-		w.Seed = o.Seed
+		w.Duration = cmp.Or(p.options.Duration, w.Duration)
+		w.Seed = p.options.Seed
 		for _, v := range w.Variants() {
 			if err := v.Workload.Validate(); err != nil {
-				return nil, fmt.Errorf("workload %s %s: %w", w.Name, segment(v), err)
+				return fmt.Errorf("workload %s %s: %w", w.Name, segment(v), err)
 			}
 			p.variants = append(p.variants, v)
 		}
 	}
 	if len(p.variants) == 0 {
-		return nil, fmt.Errorf(
+		return fmt.Errorf(
 			"%s has work for %s, and what --component and --impl choose is none of these: choose others, "+
 				"or another preset (benchrun list shows both)", p.preset,
 			strings.Join(componentsOf(workloads), ", "))
@@ -145,19 +163,9 @@ func NewPlan(o Options) (*Plan, error) {
 		})
 	})
 	if err := record.CheckPlanned(p.options.Forks, len(p.cells(p.entries))); err != nil {
-		return nil, fmt.Errorf("--forks %d: %w", p.options.Forks, err)
+		return fmt.Errorf("--forks %d: %w", p.options.Forks, err)
 	}
-	if err = p.divide(); err != nil {
-		return nil, err
-	}
-	if p.options.Out == "" {
-		p.options.Out = filepath.Join("results",
-			record.Stamp(time.Now())+"-"+p.preset+p.options.Shard.suffix())
-	}
-	if p.begun = o.Continue && begunIn(p.options.Out); p.begun {
-		return p, nil
-	}
-	return p, record.EmptyDir(p.options.Out)
+	return nil
 }
 
 // leaveOutStudies removes the implementations that are there for study, and notes it.
@@ -249,10 +257,9 @@ func (p *Plan) given() ([]load.Workload, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.preset, p.designs = w.Name, true
+		p.preset = w.Name
 		return []load.Workload{w}, nil
 	case o.Preset == "" && o.Trace != "":
-		p.designs = true
 		return nil, nil
 	case o.Preset == "":
 		o.Preset = load.DefaultPreset
@@ -272,7 +279,6 @@ func (p *Plan) presets(names []string) ([]load.Workload, error) {
 			return nil, fmt.Errorf("--preset: %s stands there twice", name)
 		}
 		workloads = append(workloads, preset.Workloads...)
-		p.designs = p.designs || preset.Designs
 		if len(names) == 1 {
 			p.budget = preset.Budget
 		}
@@ -356,6 +362,8 @@ func (p *Plan) record(ctx context.Context, out io.Writer) (*record.Run, error) {
 	run.Cells = p.cells(slices.DeleteFunc(slices.Clone(p.entries), func(e catalog.Entry) bool {
 		return slices.ContainsFunc(failed, func(f catalog.Entry) bool { return f.ID() == e.ID() })
 	}))
+	// Without its source at hand, a run has no hashes of it.
+	run.Sources, _ = p.Sources()
 	run.Environment.Procs = mostProcs(run.Cells)
 	run.Warnings = overcommitted(run.Cells, run.Environment.Cores)
 	for _, note := range p.notes {

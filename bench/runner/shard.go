@@ -57,39 +57,27 @@ func (p *Plan) cost() func(record.Cell) time.Duration {
 
 // Load is the expected time of all forks of the plan, or of its shard. The time of
 // the verification is not in it.
-func (p *Plan) Load() (load time.Duration) {
-	cost := p.cost()
-	run := record.Run{Cells: p.cells(p.entries),
-		Settings: record.Settings{Forks: p.options.Forks, Profile: p.options.Profile,
-			Seed: p.options.Seed, Shard: p.shard}}
-	for _, planned := range run.Schedule() {
-		load += cost(planned.Cell)
-	}
-	return load
-}
+func (p *Plan) Load() time.Duration { return p.load(p.shard) }
 
 // LargestLoad is the expected time of the shard that takes longest, of those of the plan. The time
 // of the verification is not in it.
 func (p *Plan) LargestLoad() (most time.Duration) {
-	cost := p.cost()
-	of := map[string][]record.Cell{}
-	for _, c := range p.cells(p.entries) {
-		of[c.WorkloadKey()] = append(of[c.WorkloadKey()], c)
-	}
-	for _, s := range p.shards {
-		load := time.Duration(0)
-		for _, part := range s.Parts {
-			for _, c := range of[part.Workload] {
-				forks := part.To - part.From
-				if part.Profile && c.Role == "" {
-					forks++
-				}
-				load += time.Duration(forks) * cost(c)
-			}
-		}
-		most = max(most, load)
+	for i := range p.shards {
+		most = max(most, p.load(&p.shards[i]))
 	}
 	return most
+}
+
+// load is the expected time of the forks of a shard, or of all.
+func (p *Plan) load(shard *record.Shard) (load time.Duration) {
+	cost := p.cost()
+	run := record.Run{Cells: p.cells(p.entries),
+		Settings: record.Settings{Forks: p.options.Forks, Profile: p.options.Profile,
+			Seed: p.options.Seed, Shard: shard}}
+	for _, planned := range run.Schedule() {
+		load += cost(planned.Cell)
+	}
+	return load
 }
 
 // own are the entries that the run, or its shard, measures.

@@ -99,8 +99,8 @@ func TestSweepOfProcs(t *testing.T) {
 // Several presets are one run, under a name that suits a folder.
 func TestSeveralPresets(t *testing.T) {
 	t.Parallel()
-	p := plan(t, Options{Preset: "lock-starvation,index-selectivity"})
-	if p.preset != "lock-starvation+index-selectivity" {
+	p := plan(t, Options{Preset: "lock-starvation,kcm-150k"})
+	if p.preset != "lock-starvation+kcm-150k" {
 		t.Errorf("the run is called %s", p.preset)
 	}
 	seen := map[string]int{}
@@ -108,35 +108,33 @@ func TestSeveralPresets(t *testing.T) {
 		seen[v.Workload.Name]++
 	}
 	if seen["lock-starvation"] != 4 || seen["lock-starvation-by-index"] != 1 ||
-		seen["index-selectivity"] != 4 {
+		seen["kcm-150k-patch"] != 1 {
 		t.Errorf("variants %v", seen)
 	}
 }
 
-// Implementations for study are measured in presets that compare designs, in a file's workloads,
-// and where they are named.
+// Implementations for study are measured in a file's workloads, and where they are named.
 func TestStudiesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		options Options
-		dense   bool
+		study   bool
 	}{
 		{Options{Preset: "quick"}, false},
-		{Options{Preset: "quick", Impls: []string{"clientgo", "dense"}}, true},
-		{Options{Preset: "lock-starvation"}, true},
-		{Options{Preset: "relist"}, false},
-		{Options{Preset: "quick,lock-starvation"}, true},
+		{Options{Preset: "quick", Impls: []string{"clientgo", "mutexmap"}}, true},
+		{Options{Preset: "lock-starvation"}, false},
+		{Options{Preset: "quick,lock-starvation", Impls: []string{"*"}}, true},
 	} {
 		p := plan(t, c.options)
 		if got := slices.ContainsFunc(p.entries, func(e catalog.Entry) bool {
-			return e.Name == "dense"
-		}); got != c.dense {
-			t.Errorf("%+v measures dense: %v", c.options, got)
+			return e.Name == "mutexmap"
+		}); got != c.study {
+			t.Errorf("%+v measures mutexmap: %v", c.options, got)
 		}
 		said := slices.ContainsFunc(p.notes, func(n string) bool {
-			return strings.Contains(n, "store/dense") && strings.Contains(n, "--impl")
+			return strings.Contains(n, "store/mutexmap") && strings.Contains(n, "--impl")
 		})
-		if said == c.dense {
+		if said == c.study {
 			t.Errorf("%+v: the notes are %q", c.options, p.notes)
 		}
 	}

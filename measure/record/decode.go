@@ -104,7 +104,7 @@ func (p jsonPath) key() string {
 
 // inMap are the objects whose keys are data; the path quotes such keys.
 var inMap = []string{"values", "process", "histograms", "modules", "buildFlags", "reference",
-	"ratios"}
+	"ratios", "sources"}
 
 func (p jsonPath) String() string {
 	var out []byte

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 )
@@ -63,8 +64,8 @@ type Series struct {
 	// Base holds the ratios to the same series of the pair's base, by metric, if base and head
 	// took turns; only head has it.
 	Base map[string]LogRatio `json:"base,omitempty"`
-	// Histograms holds the merged latency distributions by name ("delay",
-	// "service", "late"), compressed (HdrHistogram V2).
+	// Histograms holds the merged latency distributions by name ("delay", "service",
+	// "stale"), compressed (HdrHistogram V2).
 	Histograms map[string]string `json:"histograms,omitempty"`
 }
 
@@ -113,9 +114,12 @@ func (f *Fork) Add(c sysinfo.Conditions) {
 }
 
 // AddDistribution puts a distribution into the series: its percentiles, and the encoded
-// histogram.
+// histogram unless no report draws it.
 func (s *Series) AddDistribution(name string, h *stats.Histogram) {
 	h.Summarise(name, s.Values)
+	if name == metrics.Late {
+		return
+	}
 	if text, err := h.Encode(); err == nil && h.Count() > 0 {
 		s.Histograms[name] = text
 	}

@@ -1,10 +1,13 @@
 package record
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,7 +34,9 @@ import (
 //     (bench.Play); the numbers are those of 7.
 //   - 9: a fork names its machine, and a run may be one shard of several, or joined from
 //     shards; the numbers are those of 7.
-const Schema = 9
+//   - 10: a run has hashes of the code that it measured, and histograms have two digits; the
+//     numbers are those of 7.
+const Schema = 10
 
 // TurnsSchema is the first schema whose benchrun can take turns with another, process with
 // process.
@@ -43,12 +48,15 @@ const machinesSchema = 9
 // sealedSchema is the first schema whose files have checksums.
 const sealedSchema = 4
 
+// sourcesSchema is the first schema whose runs have hashes of their code.
+const sourcesSchema = 10
+
 // SameNumbers reports whether the numbers of two schemas have the same meaning, so that
 // runs of both may be compared.
 func SameNumbers(a, b int) bool {
 	// None of these schemas changed a number.
 	kind := func(schema int) int {
-		for _, same := range []int{machinesSchema, TurnsSchema, sealedSchema} {
+		for _, same := range []int{sourcesSchema, machinesSchema, TurnsSchema, sealedSchema} {
 			if schema == same {
 				schema--
 			}
@@ -60,6 +68,9 @@ func SameNumbers(a, b int) bool {
 
 // RunFile is the name of a run's record in its folder.
 const RunFile = "run.json"
+
+// PackedFile is the name of a run's record that was compressed with gzip, in place of RunFile.
+const PackedFile = RunFile + ".gz"
 
 // Run is the whole record of one call of benchrun.
 type Run struct {
@@ -78,6 +89,10 @@ type Run struct {
 	Workloads   []WorkloadText      `json:"workloads"`
 	Impls       []Implementation    `json:"implementations"`
 	Cells       []Cell              `json:"cells"`
+	// Sources are hashes of the code that was measured, by what it is of: an implementation as
+	// component/name, the instrument, the loads. There are none where the program's source was
+	// not at hand.
+	Sources map[string]string `json:"sources,omitempty"`
 	// Looks lists the additions of forks to inconclusive workloads.
 	Looks []Look `json:"looks,omitempty"`
 	// Checks are the run's checks beside its measurements, such as that all stores end a
@@ -322,11 +337,19 @@ func WriteRun(dir string, r *Run) error {
 }
 
 func writeJSON(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", "\t")
+	b, err := sealedJSON(v)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	return WriteFile(path, seal(b))
+	return WriteFile(path, b)
+}
+
+func sealedJSON(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", "\t")
+	if err != nil {
+		return nil, err
+	}
+	return seal(b), nil
 }
 
 // ReadRun reads the record of the run in dir, even of one that was interrupted at any
@@ -345,6 +368,10 @@ func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 		return nil, fmt.Errorf("%s: it is no regular file", path)
 	}
 	b, err := fs.ReadFile(folder, RunFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		path = filepath.Join(dir, PackedFile)
+		b, err = unpack(folder)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no %s there; give the folder of a run, such as one under results/",
 			dir, RunFile)
@@ -382,6 +409,63 @@ func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// mostUnpacked is far above any run's record, and keeps a prepared one from taking all memory.
+const mostUnpacked = 1 << 30
+
+// unpack reads a packed record.
+func unpack(folder fs.FS) ([]byte, error) {
+	info, err := fs.Stat(folder, PackedFile)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: it is no regular file", PackedFile)
+	}
+	f, err := folder.Open(PackedFile)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was read
+	packed, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", PackedFile, err)
+	}
+	b, err := io.ReadAll(io.LimitReader(packed, mostUnpacked+1))
+	if err == nil && len(b) > mostUnpacked {
+		err = fmt.Errorf("more than %d MiB unpacked", mostUnpacked>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", PackedFile, err)
+	}
+	return b, nil
+}
+
+// Pack writes the record into dir as PackedFile. It leaves no RunFile there.
+func Pack(dir string, r *Run) error {
+	text, err := sealedJSON(r)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	packed, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := packed.Write(text); err != nil {
+		return err
+	}
+	if err := packed.Close(); err != nil {
+		return err
+	}
+	if err := WriteFile(filepath.Join(dir, PackedFile), b.Bytes()); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(dir, RunFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // forkKey names a fork within a run: the ID of its cell, and its index there.

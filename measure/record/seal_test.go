@@ -183,7 +183,7 @@ func TestChecksumBelongsToTheSchema(t *testing.T) {
 // Every run in results/ can be read, whatever its schema.
 func TestCommittedRunsAreRead(t *testing.T) {
 	t.Parallel()
-	runs, err := filepath.Glob("../../results/*/" + RunFile)
+	runs, err := filepath.Glob("../../results/*/" + PackedFile)
 	if err != nil || len(runs) == 0 {
 		t.Fatal("no run in results/", err)
 	}
@@ -206,7 +206,7 @@ func TestSameNumbers(t *testing.T) {
 		same bool
 	}{{3, 4, true}, {4, 3, true}, {4, 4, true}, {1, 1, true}, {2, 3, false}, {2, 4, false},
 		{1, 2, false}, {4, 5, false}, {4, 6, false}, {6, 6, true}, {7, 8, true}, {8, 7, true},
-		{6, 8, false}, {3, 8, false}} {
+		{6, 8, false}, {3, 8, false}, {9, 10, true}, {10, 7, true}} {
 		if got := SameNumbers(c.a, c.b); got != c.same {
 			t.Errorf("SameNumbers(%d, %d) = %v", c.a, c.b, got)
 		}

@@ -29,8 +29,10 @@ type Histogram struct {
 
 const (
 	longest = int64(time.Hour)
-	// digitsKept are the significant digits.
-	digitsKept = 3
+	// digitsKept are the significant digits, digitsWritten those of Encode: it is for pictures,
+	// and takes a third of the space.
+	digitsKept    = 3
+	digitsWritten = 2
 	// numSlices is how many slices a short run has. They are joined to fewestSlices at the
 	// least, of which a disturbance may hit two.
 	numSlices    = 20
@@ -146,26 +148,31 @@ func (h *Histogram) Summarise(distribution string, values map[string]float64) {
 	values[metrics.Max(distribution)] = float64(h.Max())
 }
 
-// Encode returns the compressed form for run.json.
+// Encode returns the compressed form for run.json, to two significant digits.
 func (h *Histogram) Encode() (string, error) {
-	b, err := h.h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	written := hdrhistogram.New(1, longest, digitsWritten)
+	written.Merge(h.h)
+	b, err := written.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	if err != nil {
 		return "", fmt.Errorf("encoding a histogram: %w", err)
 	}
 	return string(b), nil
 }
 
-// DecodeHistogram reads what Encode wrote.
+// DecodeHistogram reads what Encode wrote; its durations are exact to two digits.
 func DecodeHistogram(s string) (*Histogram, error) {
 	h, err := hdrhistogram.Decode([]byte(s))
 	if err != nil {
 		return nil, fmt.Errorf("decoding a histogram: %w", err)
 	}
 	if lo, hi, digits := h.LowestTrackableValue(), h.HighestTrackableValue(),
-		h.SignificantFigures(); lo != 1 || hi != longest || digits != digitsKept {
+		h.SignificantFigures(); lo != 1 || hi != longest ||
+		digits != digitsKept && digits != digitsWritten { // those of before schema 10 have all
 		return nil, fmt.Errorf(
-			"decoding a histogram: it has %d digits from %d to %d, want %d digits from 1 to %d", digits, lo,
-			hi, digitsKept, longest)
+			"decoding a histogram: it has %d digits from %d to %d, want %d or %d digits from 1 to %d", digits,
+			lo, hi, digitsWritten, digitsKept, longest)
 	}
-	return &Histogram{h: h}, nil
+	out := NewHistogram()
+	out.h.Merge(h)
+	return out, nil
 }

@@ -41,35 +41,27 @@ type Child struct {
 // a child that fails contains the end of its standard error. If a signal ended the child, the
 // error wraps ErrKilled.
 func (c Child) Run(ctx context.Context, request, result any) (Conditions, error) {
-	cmd, stderr, err := c.command(ctx)
-	if err != nil {
-		return Conditions{}, err
-	}
 	in, err := json.Marshal(request)
 	if err != nil {
 		return Conditions{}, err
 	}
-	var stdout bytes.Buffer
-	cmd.Stdin, cmd.Stdout = bytes.NewReader(in), &stdout
-	before, kills := takeReading(), oomKills(procRoot, cgroupRoot)
-	awake, err := keepAwake(ctx, c.Awake)
+	var stdout []byte
+	conditions, err := Converse(ctx, []Child{c}, func(child []Pipes) error {
+		_, written := child[0].In.Write(in)
+		closed := child[0].In.Close()
+		var read error
+		stdout, read = io.ReadAll(child[0].Out)
+		return errors.Join(written, closed, read)
+	})
 	if err != nil {
 		return Conditions{}, err
 	}
-	err = cmd.Run()
-	awakeTime, awakeErr := awake.end()
-	if err != nil {
-		if ctx.Err() != nil {
-			return Conditions{}, ctx.Err()
-		}
-		return Conditions{}, failure(err, stderr.String(), oomKills(procRoot, cgroupRoot) > kills)
-	}
-	if err := json.Unmarshal(stdout.Bytes(), result); err != nil {
+	if err := json.Unmarshal(stdout, result); err != nil {
 		return Conditions{}, errors.Join(
 			fmt.Errorf("reading what the measuring process printed: %w; does something else in this "+
-				"program print to standard output?", err), errors.New(tail(stdout.String(), 500)))
+				"program print to standard output?", err), errors.New(tail(string(stdout), 500)))
 	}
-	return before.conditions(awakeTime, awakeErr, cmd.ProcessState), nil
+	return conditions, nil
 }
 
 // command is the child's command, without standard input and output. What it writes to its
@@ -108,8 +100,8 @@ func thisProgram() (string, error) {
 
 // Pipes lead to a child that answers.
 type Pipes struct {
-	In  io.Writer // its standard input
-	Out io.Reader // its standard output
+	In  io.WriteCloser // its standard input
+	Out io.Reader      // its standard output
 }
 
 // Converse starts children that live at the same time and answer what they are asked, and
@@ -144,7 +136,7 @@ func Converse(ctx context.Context, children []Child, talk func([]Pipes) error) (
 	var states []*os.ProcessState
 	var failed error
 	for _, s := range live {
-		_ = s.in.Close() // it fails if the child has ended
+		_ = s.In.Close() // it fails if the child has ended
 	}
 	for _, s := range live {
 		if e := s.cmd.Wait(); e != nil && failed == nil {
@@ -162,7 +154,6 @@ func Converse(ctx context.Context, children []Child, talk func([]Pipes) error) (
 // speaker is a child that answers.
 type speaker struct {
 	cmd    *exec.Cmd
-	in     io.Closer
 	stderr *bytes.Buffer
 	Pipes
 }
@@ -183,7 +174,7 @@ func (c Child) start(ctx context.Context) (*speaker, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting a measuring process: %w", err)
 	}
-	return &speaker{cmd, in, stderr, Pipes{in, out}}, nil
+	return &speaker{cmd, stderr, Pipes{in, out}}, nil
 }
 
 // Where the kernel reports how many processes it has killed for lack of memory.

@@ -88,7 +88,7 @@ func listImplementations(out io.Writer, entries []catalog.Entry) {
 		paragraphs := []string{e.Description, "keeps: " + e.Guarantees, "from " + e.Module}
 		if e.Study {
 			paragraphs = append(paragraphs,
-				"for study: measured by presets that compare designs, or if --impl names it")
+				"for study: measured with -f or --trace, or if --impl names it")
 		}
 		for _, w := range e.Waivers {
 			paragraphs = append(paragraphs, fmt.Sprintf("waives %s: %s", w.Clause, w.Reason))

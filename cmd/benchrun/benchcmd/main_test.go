@@ -181,7 +181,7 @@ func TestBadInput(t *testing.T) {
 			[]string{"--plant cowtree", "name cowtree in --impl"}},
 		{"a planted replay", []string{"run", "--trace", whole, "--plant", "mutexmap=10%"},
 			[]string{"--plant", "--trace"}},
-		{"a check of nothing", []string{"selfcheck", "--rounds", "0", "--cells", "0", "--builds", "0"},
+		{"a check of nothing", []string{"selfcheck", "--rounds", "0", "--cells", "0"},
 			[]string{"nothing to check"}},
 		{"a check below what is promised", []string{"selfcheck", "--plant", "0.1"},
 			[]string{"--plant 0.1", "from 1 to 1000"}},

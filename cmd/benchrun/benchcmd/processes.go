@@ -31,10 +31,6 @@ func processes() []*cobra.Command {
 			"a record as JSON on standard output", func(cmd *cobra.Command) error {
 			return runner.WriteRecord(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}),
-		hidden(runner.BusyCommand, "Keep a core busy until killed", func(cmd *cobra.Command) error {
-			runner.Busy(cmd.Context())
-			return nil
-		}),
 		hidden(runner.AwakeCommand, "Keep the processors awake beside groups, at the lowest priority, "+
 			"until killed; a line on standard output says when they are", func(cmd *cobra.Command) error {
 			return broken(sysinfo.KeepAwake(func() { fmt.Fprintln(cmd.OutOrStdout(), "awake") }))

@@ -37,15 +37,14 @@ A cell is one implementation under one workload; a fork is one process that meas
 cell. Without flags run takes the preset ` + load.DefaultPreset +
 			`, about 3 minutes on 2 cores. It measures 6
 forks of each cell; the rest of the time goes to more forks of cells whose comparison is
-still inconclusive (--forks 6 leaves them out). Designs, baselines and variants that are there for study are left out,
-but by presets that compare designs, such as lock-starvation, and with -f or --trace;
---impl '*' takes them too.
+still inconclusive (--forks 6 leaves them out). Designs, baselines and variants that are
+there for study are measured with -f or --trace, or if --impl names them ('*' takes all).
 Ctrl-C keeps what was measured and writes the reports, a second one ends at once;
 --resume goes on.`,
 		Example: `  benchrun run
   benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
   benchrun run --preset lock-starvation --sweep listers.goroutines=0,1,10,80
-  benchrun run --preset lock-starvation,stores,stores-scaling  # what stores are held against, in one run
+  benchrun run --preset lock-starvation,stores         # what stores are held against, in one run
   benchrun run --preset scaling --component store      # how cost grows with the objects
   benchrun run --preset quick --sweep procs=1,2            # with 1 and with 2 of the machine's processors
   benchrun run --component store,queue --forks 10 --duration 1s
