@@ -58,6 +58,10 @@ func writeAdvice(cmd *cobra.Command, result runner.Result) error {
 	for _, warning := range compare.Taints(result.Run) {
 		w.say("Note", warning)
 	}
+	if !result.Run.Complete && !result.Run.Settings.Pair {
+		w.say("Go on", fmt.Sprintf("%s && %s advise %s", record.ResumeCommand(result.Dir), program,
+			record.ShellWord(result.Dir)))
+	}
 	_, err = cmd.OutOrStdout().Write(w.Bytes())
 	return err
 }
