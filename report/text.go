@@ -90,37 +90,6 @@ func block(r *record.Run, g compare.Group, row compare.Row, notes *footnotes) (l
 	return lines
 }
 
-// comparison lays out a group's key metrics with every column.
-func comparison(r *record.Run, g compare.Group, notes *footnotes) table.Writer {
-	t := table.NewWriter()
-	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]",
-		"against the first", "verdict", "noise", "finds"})
-	last := ""
-	for _, row := range g.Rows {
-		if !row.Key {
-			continue
-		}
-		if last != "" {
-			t.AppendSeparator()
-		}
-		for i, l := range block(r, g, row, notes) {
-			name, metric, noise := l.series, l.metric, l.noise
-			if row.Harness > 0 {
-				metric += fmt.Sprintf(" (harness %.2gns)", row.Harness)
-			}
-			if i > 0 {
-				metric, noise = "", ""
-			}
-			if name == last {
-				name = ""
-			}
-			last = l.series
-			t.AppendRow(table.Row{name, metric, l.impl, l.median, l.effect, l.verdict, noise, l.finds})
-		}
-	}
-	return t
-}
-
 // percent formats a relative difference; "" if it is not known.
 func percent(relative float64) string {
 	switch {

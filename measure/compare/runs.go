@@ -161,24 +161,19 @@ func groupOf(r *record.Run, c record.Cell) (out []record.Cell) {
 
 // failedIn reports whether the implementation of a cell failed its suite in a run.
 func failedIn(r *record.Run, c record.Cell) bool {
-	return slices.ContainsFunc(r.Impls, func(im record.Implementation) bool {
-		return im.Component == string(c.Component) && im.Name == c.Impl &&
-			im.Verified == record.VerifyFailed
-	})
+	return implementationOf(r, string(c.Component), named(c.Impl)).Verified == record.VerifyFailed
 }
 
 // brokenIn is what is broken in a run, as regressions: each implementation that fails its suite,
-// each
-// cell in which a process crashed or hung, and each check that fails.
+// each cell in which a process crashed or hung, and each check that fails.
 func brokenIn(r *record.Run) (out []GateResult) {
+	found := func(gate, name, detail string) {
+		out = append(out, GateResult{Gate: gate, Name: name, Outcome: Regression, Detail: detail})
+	}
 	for _, im := range r.Impls {
 		if im.Verified == record.VerifyFailed {
-			why := "it does not"
-			if len(im.Failures) > 0 {
-				why = im.Failures[0]
-			}
-			out = append(out, GateResult{Gate: "each implementation keeps its contract",
-				Name: im.Component + "/" + im.Name, Outcome: Regression, Detail: why})
+			found("each implementation keeps its contract", im.Component+"/"+im.Name,
+				slices.Concat(im.Failures, []string{"it does not"})[0])
 		}
 	}
 	given := givenUp(r)
@@ -189,8 +184,7 @@ func brokenIn(r *record.Run) (out []GateResult) {
 				detail += ", in base or in head"
 			}
 			name := strings.Join([]string{string(c.Component), workloadOf(r, c), c.Label()}, "/")
-			out = append(out, GateResult{Gate: "each process ends", Name: name, Outcome: Regression,
-				Detail: detail})
+			found("each process ends", name, detail)
 		}
 	}
 	checks := r.Checks
@@ -201,8 +195,7 @@ func brokenIn(r *record.Run) (out []GateResult) {
 	}
 	for _, c := range checks {
 		if !c.Passed {
-			out = append(out, GateResult{Gate: "each check passes", Name: c.Name, Outcome: Regression,
-				Detail: c.Detail})
+			found("each check passes", c.Name, c.Detail)
 		}
 	}
 	return out
@@ -310,46 +303,45 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 		cell := []record.Cell{c}
 		forks := slices.Concat(ValuesOf(base, cell, series), ValuesOf(head, cell, series))
 		for _, metric := range MetricsOf(base, cell, series) {
-			of := func(r *record.Run, c record.Cell) sample { return sampleOf(r, c, series, metric) }
-			b, h := of(base, c), of(head, c)
+			inHead := number{head, c, series, metric}
+			own := inHead.in(base)
+			b, h := own.sample(), inHead.sample()
 			inBase, inBoth := metrics.JudgedIn(metric, ValuesOf(base, cell, series)),
 				metrics.JudgedIn(metric, forks)
 			if len(h.values) == 0 {
-				missing = append(
-					missing, &Comparison{Name: nameOf(base, c, series, metric), judged: inBase, short: inBase})
+				missing = append(missing, &Comparison{Name: own.name(), judged: inBase, short: inBase})
 				continue
 			}
 			if inBase && !inBoth {
-				missing = append(
-					missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true, short: true,
-						replaced: true})
+				missing = append(missing,
+					&Comparison{Name: own.name(), judged: true, short: true, replaced: true})
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
-			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
-			n.Cell = c
-			n.controls, n.short, n.judged = controls, inBoth, inBoth && !controls
-			if ratio, err := turnsRatio(head, c, series, metric); err == nil && halves {
-				n.Ratio = &ratio
+			var turns *stats.Ratio
+			if ratio, err := inHead.turnsWithBase(); err == nil && halves {
+				turns = &ratio
 				for _, same := range others {
-					if again, err := turnsRatio(head, same, series, metric); err == nil {
+					if again, err := inHead.of(same).turnsWithBase(); err == nil {
 						widen(floorOfRatio(head.Settings.Rule, again))
 					}
 				}
 			} else {
-				widen(repeatedFloor(base, c, series, metric))
-				widen(repeatedFloor(head, c, series, metric))
+				widen(own.repeatedFloor())
+				widen(inHead.repeatedFloor())
 				if constant != nil && c.ID() != constant.ID() {
 					// It was measured with each, or tells how the machine drifted.
-					if ratio, err := relativeRatio(base, head, c, *constant, series, metric); err == nil {
-						n.Ratio = &ratio
+					if ratio, err := inHead.relativeTo(own, constant.Impl); err == nil {
+						turns = &ratio
 					} else {
-						widen(floorOf(base.Settings.Rule, of(base, *constant), of(head, *constant)))
+						widen(floorOf(base.Settings.Rule, own.of(*constant).sample(),
+							inHead.of(*constant).sample()))
 					}
 				}
 			}
-			n.Floor = floor
-			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)
+			n := newComparison(own.name(), b, h, turns)
+			n.Cell, n.Floor, n.look, n.Warnings = c, floor, look, slices.Compact(drifts)
+			n.controls, n.short, n.judged = controls, inBoth, inBoth && !controls
 			out = append(out, n)
 		}
 	}
@@ -362,11 +354,12 @@ func addedIn(base, head *record.Run, c record.Cell) (out []*Comparison) {
 	for _, series := range SeriesOf(head, cell) {
 		forks := ValuesOf(head, cell, series)
 		for _, metric := range MetricsOf(head, cell, series) {
-			b, h := sampleOf(base, c, series, metric), sampleOf(head, c, series, metric)
+			inHead := number{head, c, series, metric}
+			b, h := inHead.in(base).sample(), inHead.sample()
 			if len(b.values) > 0 || len(h.values) == 0 {
 				continue
 			}
-			n := newComparison(nameOf(head, c, series, metric), b, h, -1, 0)
+			n := newComparison(inHead.name(), b, h, nil)
 			n.Cell, n.short = c, metrics.JudgedIn(metric, forks)
 			out = append(out, n)
 		}
@@ -374,20 +367,11 @@ func addedIn(base, head *record.Run, c record.Cell) (out []*Comparison) {
 	return out
 }
 
-// repeatedFloor is the noise floor of a run in the row of a cell: how far what was measured
-// twice in it, by turns with itself or as a second copy, lies apart.
-func repeatedFloor(r *record.Run, c record.Cell, series, metric string) (floor float64,
-	warnings []string) {
-	group := groupOf(r, c)
-	reference := r.ReferenceOf(group)
-	floor, warnings = ownFloor(r, reference, series, metric)
-	for _, again := range group {
-		if again.Role == record.AARole {
-			aa, more := aaFloor(r, reference, again, series, metric)
-			floor, warnings = max(floor, aa), append(warnings, more...)
-		}
-	}
-	return floor, warnings
+// tookTurns reports whether any operation of a run took turns with that of another run.
+func tookTurns(head *record.Run) bool {
+	return slices.ContainsFunc(head.Forks, func(f record.Fork) bool {
+		return slices.ContainsFunc(f.Series, func(s record.Series) bool { return len(s.Base) > 0 })
+	})
 }
 
 // Judged returns the comparisons that have a verdict.

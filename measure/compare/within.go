@@ -89,46 +89,36 @@ func Judged(groups []Group) []*Comparison {
 
 // rows lists every metric of every series that any cell has.
 func rows(r *record.Run, cells []record.Cell) []Row {
-	reference := r.ReferenceOf(cells)
 	var out []Row
 	for _, series := range SeriesOf(r, cells) {
 		forks := ValuesOf(r, cells, series)
 		for _, metric := range namesIn(forks) {
-			key := metrics.JudgedIn(metric, forks)
-			out = append(out, row(r, cells, reference, series, metric, key))
+			reference := number{r, r.ReferenceOf(cells), series, metric}
+			out = append(out, row(cells, reference, metrics.JudgedIn(metric, forks)))
 		}
 	}
 	return out
 }
 
-func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string,
-	key bool) Row {
-	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
-	control := controlOf(r, cells, reference, series)
+func row(cells []record.Cell, reference number, key bool) Row {
+	out := Row{Series: reference.series, Metric: reference.metric, Key: key, Floor: -1}
 	var drifts []string
-	for _, c := range cells {
-		if c.Role == record.AARole {
-			out.Floor, drifts = aaFloor(r, control, c, series, metric)
-		}
-	}
-	if out.Floor < 0 { // it took turns with itself
-		out.Floor, drifts = ownFloor(r, control, series, metric)
+	if key {
+		out.Floor, drifts = reference.groupFloor(cells)
 	}
 	for _, c := range cells {
-		if metric == metrics.NsPerOp {
-			out.Harness = max(out.Harness, stats.MedianOf(sampleOf(r, c, "", metrics.HarnessNs).values))
+		n := reference.of(c)
+		if n.metric == metrics.NsPerOp {
+			harness := number{n.run, c, "", metrics.HarnessNs}
+			out.Harness = max(out.Harness, stats.MedianOf(harness.sample().values))
 		}
-		own := sampleOf(r, c, series, metric)
+		own := n.sample()
 		if len(own.values) == 0 {
 			continue
 		}
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
-		if key && c.ID() != reference.ID() {
-			base := baseOf(r, cells, reference, c, series, metric)
-			v.Against = newComparison(nameOf(r, c, series, metric), base, own, out.Floor, r.LookAt(c))
-			v.Against.pair(r, c, reference, series, metric)
-			v.Against.Cell = c
-			v.Against.judged = c.Role == ""
+		if key && c.ID() != reference.cell.ID() {
+			v.Against = n.against(reference, own, cells, out.Floor)
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)
 		}
 		out.Values = append(out.Values, v)
@@ -136,104 +126,71 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 	return out
 }
 
-// baseOf is the sample of the reference that a cell is compared with: what its processes and
+// groupFloor is the noise floor in a row: of the control and its second copy, or of its turns
+// with itself.
+func (n number) groupFloor(cells []record.Cell) (floor float64, drifts []string) {
+	control := n.of(n.controlOf(cells))
+	floor = -1
+	for _, c := range cells {
+		if c.Role == record.AARole {
+			floor, drifts = control.aaFloor(n.of(c))
+		}
+	}
+	if floor < 0 {
+		return control.ownFloor()
+	}
+	return floor, drifts
+}
+
+// against compares a number, of which own is the sample, with the reference's: by their turns if
+// they took any, and then with what the reference did in the same processes.
+func (n number) against(reference number, own sample, cells []record.Cell,
+	floor float64) (out *Comparison) {
+	turns, twice, err := n.turnsWith(reference)
+	look := n.run.LookAt(n.cell)
+	switch {
+	case err != nil:
+		out = newComparison(n.name(), n.baseOf(cells, reference), own, nil)
+	case n.partner() == reference.cell.Impl:
+		base := sample{}
+		for _, d := range n.duets() {
+			base.values = append(base.values, d.Reference[n.metric])
+		}
+		out = newComparison(n.name(), base, own, &turns)
+	default:
+		out = newComparison(n.name(), n.baseOf(cells, reference), own, &turns)
+	}
+	if err == nil {
+		out.Warnings = n.disagreement()
+	}
+	if twice {
+		floor, look = twiceFloor(floor), max(look, n.run.LookAt(reference.cell))
+	}
+	out.Cell, out.Floor, out.look, out.judged = n.cell, floor, look, n.cell.Role == ""
+	return out
+}
+
+// baseOf is the sample of the reference that a number is compared with: what its processes and
 // those of its second copy, the same code, measured in the blocks that the cell was in. Forks
 // that were added for the sake of others are left out: each verdict stands on forks whose
 // number was decided by its own looks.
-func baseOf(r *record.Run, cells []record.Cell, reference, c record.Cell, series,
-	metric string) sample {
-	forks := r.Measured(reference)
+func (n number) baseOf(cells []record.Cell, reference number) sample {
+	forks := n.run.Measured(reference.cell)
 	for _, again := range cells {
-		if c.Role == "" && again.Role == record.AARole && again.Impl == reference.Impl {
-			forks = append(forks, r.Measured(again)...)
+		if n.cell.Role == "" && again.Role == record.AARole && again.Impl == reference.cell.Impl {
+			forks = append(forks, n.run.Measured(again)...)
 		}
 	}
-	blocks := r.ForksOf(c)
+	blocks := n.run.ForksOf(n.cell)
 	return sampleFrom(slices.DeleteFunc(forks, func(f record.Fork) bool {
 		return f.Index >= blocks
-	}), series, metric)
-}
-
-// ownFloor is the noise floor of a reference that took turns with itself, -1 if it did not.
-func ownFloor(r *record.Run, reference record.Cell, series, metric string) (floor float64,
-	warnings []string) {
-	aa, err := pairedRatio(r, reference, series, metric)
-	if err != nil {
-		return -1, nil
-	}
-	return floorOfRatio(r.Settings.Rule, aa)
-}
-
-// aaFloor is the noise floor of the reference and the cell that measures it again: of their
-// turns, or of their samples where they took none.
-func aaFloor(r *record.Run, reference, again record.Cell, series, metric string) (floor float64,
-	warnings []string) {
-	if aa, err := pairedRatio(r, again, series, metric); err == nil {
-		return floorOfRatio(r.Settings.Rule, aa)
-	}
-	return floorOf(r.Settings.Rule, sampleOf(r, reference, series, metric),
-		sampleOf(r, again, series, metric))
-}
-
-// floorOf is the noise floor of two samples of the same code, -1 without samples.
-func floorOf(rule stats.Rule, base, again sample) (floor float64, warnings []string) {
-	aa, err := ratioOf(base, again)
-	if err != nil {
-		return -1, nil
-	}
-	return floorOfRatio(rule, aa)
-}
-
-// floorOfRatio is the noise floor of a ratio of the same code. The rule should find no difference
-// there. If it does, the machine drifts, and the warning says so. Every row makes this test, some
-// several times, so it asks for a tenth of alpha, or for the least p that so few forks can have:
-// six and six that do not overlap.
-func floorOfRatio(rule stats.Rule, aa stats.Ratio) (floor float64, warnings []string) {
-	rule.Alpha = min(rule.Alpha, max(rule.Alpha/10, aa.LeastP()))
-	if v := rule.Judge(metrics.LowerIsBetter, aa, 0); v == stats.Better || v == stats.Worse {
-		warnings = append(
-			warnings, "the same code measured twice differs beyond chance: the machine drifts")
-	}
-	return stats.FloorOf(aa), warnings
-}
-
-// sampleOf collects a metric over the forks of a cell, with the warnings that taint it. The
-// series "" is the process.
-func sampleOf(r *record.Run, c record.Cell, series, metric string) sample {
-	return sampleFrom(r.Measured(c), series, metric)
-}
-
-// sampleFrom is the sample of some forks.
-func sampleFrom(forks []record.Fork, series, metric string) sample {
-	var s sample
-	var all [][]string
-	for _, f := range forks {
-		if series == "" {
-			if v, ok := f.Process[metric]; ok {
-				s.add(v, f.Machine)
-				all = append(all, f.Warnings)
-			}
-			continue
-		}
-		for _, own := range f.Series {
-			if v, ok := own.Values[metric]; ok && own.Name() == series {
-				s.add(v, f.Machine)
-				all = append(all, slices.Concat(f.Warnings, own.Warnings))
-			}
-		}
-	}
-	s.warnings = counted(all)
-	return s
-}
-
-func (s *sample) add(value float64, machine string) {
-	s.values, s.machines = append(s.values, value), append(s.machines, machine)
+	}), n.series, n.metric)
 }
 
 // EstimateOf is the median of a metric over the forks of a cell, with the warnings that
 // taint it. The series "" is the process.
 func EstimateOf(r *record.Run, c record.Cell, series, metric string) stats.Estimate {
-	return sampleOf(r, c, series, metric).estimate()
+	return number{r, c, series, metric}.sample().estimate()
 }
 
 // SeriesOf returns the series of some cells in measuring order, then "" for the process.
@@ -268,16 +225,8 @@ func namesIn(forks []map[string]float64) []string {
 // is the process.
 func ValuesOf(r *record.Run, cells []record.Cell, series string) (forks []map[string]float64) {
 	for _, c := range cells {
-		for _, f := range r.Measured(c) {
-			if series == "" {
-				forks = append(forks, f.Process)
-				continue
-			}
-			for _, s := range f.Series {
-				if s.Name() == series {
-					forks = append(forks, s.Values)
-				}
-			}
+		for _, m := range measuredIn(r.Measured(c), series) {
+			forks = append(forks, m.Values)
 		}
 	}
 	return forks
