@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,12 +37,6 @@ func (n Name) String() string {
 		}
 	}
 	return strings.Join(out, "/")
-}
-
-// nameOf names a metric of a series of a cell.
-func nameOf(r *record.Run, c record.Cell, series, metric string) Name {
-	return Name{Component: string(c.Component), Workload: workloadOf(r, c), Procs: c.Procs,
-		Series: cmp.Or(series, ProcessSeries), Impl: c.Label(), Metric: metric}
 }
 
 // workloadOf names a cell's workload and parameters, and GOMAXPROCS where the run has
@@ -149,4 +142,40 @@ func (s sample) estimate() stats.Estimate {
 	e := stats.EstimateOf(s.values)
 	e.Warnings = append(e.Warnings, s.warnings...)
 	return e
+}
+
+// judge gives verdicts to the comparisons marked for it. They are one family: their
+// p-values are corrected for their number (stats.Adjust).
+func judge(rule stats.Rule, all []*Comparison) {
+	var family []*Comparison
+	var ratios []*stats.Ratio
+	for _, c := range all {
+		if c.judged && c.Ratio != nil && c.direction != metrics.Neither {
+			family = append(family, c)
+			ratios = append(ratios, c.Ratio)
+		}
+	}
+	stats.Adjust(ratios)
+	for _, c := range family {
+		at := rule.AtLook(c.look).For(metrics.Of(c.Name.Metric))
+		floor := max(0, c.Floor)
+		c.Verdict = at.Judge(c.direction, *c.Ratio, floor)
+		c.critical = critical(at, ratios)
+		c.Prospect = at.Prospect(*c.Ratio, floor, c.critical)
+		if c.Verdict != stats.Inconclusive {
+			c.MoreForks = 0
+		}
+	}
+}
+
+// critical is the largest p-value with which one more comparison of the family would be
+// significant.
+func critical(rule stats.Rule, family []*stats.Ratio) float64 {
+	passed := 0
+	for _, r := range family {
+		if r.Q <= rule.Alpha {
+			passed++
+		}
+	}
+	return rule.Alpha * float64(min(passed+1, len(family))) / float64(len(family))
 }

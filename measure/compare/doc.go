@@ -3,7 +3,7 @@
 // benchmark format (Files).
 //
 // How data flows: each of the three makes [Comparison] values, which are judged together as
-// one family (judge.go), because many tests at once must be corrected for their number.
+// one family (comparison.go), because many tests at once must be corrected for their number.
 // Gates (gate.go) turn the judged comparisons into an outcome that CI can act on. Package
 // report makes tables of all of it.
 //

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // ErrNoReference says that an implementation cannot be the reference of a component.
@@ -98,76 +97,4 @@ func measuredComponents(r *record.Run) (out []string) {
 		}
 	}
 	return out
-}
-
-// controlOf is the cell whose code was measured against itself: the one that has an A/A copy,
-// or that took turns with itself. It is the reference of the measurement, and reference unless
-// another was chosen since.
-func controlOf(r *record.Run, cells []record.Cell, reference record.Cell,
-	series string) record.Cell {
-	partner := ""
-	for _, c := range cells {
-		if c.Role == record.AARole {
-			partner = c.Impl
-		}
-	}
-	for i := 0; i < len(cells) && partner == ""; i++ {
-		partner = partnerOf(r, cells[i], series)
-	}
-	for _, c := range cells {
-		if c.Role == "" && c.Impl == partner {
-			return c
-		}
-	}
-	return reference
-}
-
-// partnerOf is the implementation with which a cell took turns, "" if it took none.
-func partnerOf(r *record.Run, c record.Cell, series string) string {
-	for _, d := range duetsOf(r, c, series) {
-		return d.Against
-	}
-	return ""
-}
-
-// turnsBetween is the ratio of a cell to a reference, computed from their turns with partner.
-// The partner is a third implementation, or one of the two. It is errNotPaired if there were no
-// such turns.
-//
-// Both ratios to the partner have their own noise, and the interval has both (Welch's t). The
-// partner's own drift cancels within each process. What two subjects of one process do to each
-// other does not: twice reports that it may be in the ratio twice.
-func turnsBetween(r *record.Run, c, reference record.Cell, series,
-	metric string) (ratio stats.Ratio, twice bool, err error) {
-	own, others := partnerOf(r, c, series), partnerOf(r, reference, series)
-	if own == reference.Impl {
-		ratio, err = pairedRatio(r, c, series, metric)
-		return ratio, false, err
-	}
-	base, err := logRatios(r, reference, series, metric)
-	if err != nil {
-		return stats.Ratio{}, false, err
-	}
-	if others == c.Impl {
-		inverse := make([]float64, len(base))
-		for i, log := range base {
-			inverse[i] = -log
-		}
-		ratio, err = stats.PairedRatioOf(inverse)
-		return ratio, false, err
-	}
-	logs, err := logRatios(r, c, series, metric)
-	if err != nil || own != others {
-		return stats.Ratio{}, false, errNotPaired
-	}
-	ratio, err = stats.RelativeRatioOf(base, logs)
-	return ratio, true, err
-}
-
-// twiceFloor is the noise floor of a ratio that contains two ratios with the same floor.
-func twiceFloor(floor float64) float64 {
-	if floor < 0 {
-		return floor
-	}
-	return min(stats.FromZero, (1+floor)*(1+floor)-1)
 }

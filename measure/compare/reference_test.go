@@ -133,8 +133,8 @@ func TestIntervalOfAThirdCoversTheTruth(t *testing.T) {
 				}
 			}
 		}
-		reference, other := r.Cells[1], r.Cells[2]
-		ratio, twice, err := turnsBetween(r, other, reference, "get", metrics.NsPerOp)
+		reference := number{r, r.Cells[1], "get", metrics.NsPerOp}
+		ratio, twice, err := reference.of(r.Cells[2]).turnsWith(reference)
 		if err != nil || !twice {
 			t.Fatal(err, twice)
 		}

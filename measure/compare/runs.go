@@ -303,43 +303,43 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 		cell := []record.Cell{c}
 		forks := slices.Concat(ValuesOf(base, cell, series), ValuesOf(head, cell, series))
 		for _, metric := range MetricsOf(base, cell, series) {
-			of := func(r *record.Run, c record.Cell) sample { return sampleOf(r, c, series, metric) }
-			b, h := of(base, c), of(head, c)
+			inHead := number{head, c, series, metric}
+			own := inHead.in(base)
+			b, h := own.sample(), inHead.sample()
 			inBase, inBoth := metrics.JudgedIn(metric, ValuesOf(base, cell, series)),
 				metrics.JudgedIn(metric, forks)
 			if len(h.values) == 0 {
-				missing = append(
-					missing, &Comparison{Name: nameOf(base, c, series, metric), judged: inBase, short: inBase})
+				missing = append(missing, &Comparison{Name: own.name(), judged: inBase, short: inBase})
 				continue
 			}
 			if inBase && !inBoth {
-				missing = append(
-					missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true, short: true,
-						replaced: true})
+				missing = append(missing,
+					&Comparison{Name: own.name(), judged: true, short: true, replaced: true})
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
 			var turns *stats.Ratio
-			if ratio, err := turnsRatio(head, c, series, metric); err == nil && halves {
+			if ratio, err := inHead.turnsWithBase(); err == nil && halves {
 				turns = &ratio
 				for _, same := range others {
-					if again, err := turnsRatio(head, same, series, metric); err == nil {
+					if again, err := inHead.of(same).turnsWithBase(); err == nil {
 						widen(floorOfRatio(head.Settings.Rule, again))
 					}
 				}
 			} else {
-				widen(repeatedFloor(base, c, series, metric))
-				widen(repeatedFloor(head, c, series, metric))
+				widen(own.repeatedFloor())
+				widen(inHead.repeatedFloor())
 				if constant != nil && c.ID() != constant.ID() {
 					// It was measured with each, or tells how the machine drifted.
-					if ratio, err := relativeRatio(base, head, c, *constant, series, metric); err == nil {
+					if ratio, err := inHead.relativeTo(own, constant.Impl); err == nil {
 						turns = &ratio
 					} else {
-						widen(floorOf(base.Settings.Rule, of(base, *constant), of(head, *constant)))
+						widen(floorOf(base.Settings.Rule, own.of(*constant).sample(),
+							inHead.of(*constant).sample()))
 					}
 				}
 			}
-			n := newComparison(nameOf(base, c, series, metric), b, h, turns)
+			n := newComparison(own.name(), b, h, turns)
 			n.Cell, n.Floor, n.look, n.Warnings = c, floor, look, slices.Compact(drifts)
 			n.controls, n.short, n.judged = controls, inBoth, inBoth && !controls
 			out = append(out, n)
@@ -354,11 +354,12 @@ func addedIn(base, head *record.Run, c record.Cell) (out []*Comparison) {
 	for _, series := range SeriesOf(head, cell) {
 		forks := ValuesOf(head, cell, series)
 		for _, metric := range MetricsOf(head, cell, series) {
-			b, h := sampleOf(base, c, series, metric), sampleOf(head, c, series, metric)
+			inHead := number{head, c, series, metric}
+			b, h := inHead.in(base).sample(), inHead.sample()
 			if len(b.values) > 0 || len(h.values) == 0 {
 				continue
 			}
-			n := newComparison(nameOf(head, c, series, metric), b, h, nil)
+			n := newComparison(inHead.name(), b, h, nil)
 			n.Cell, n.short = c, metrics.JudgedIn(metric, forks)
 			out = append(out, n)
 		}
@@ -366,20 +367,11 @@ func addedIn(base, head *record.Run, c record.Cell) (out []*Comparison) {
 	return out
 }
 
-// repeatedFloor is the noise floor of a run in the row of a cell: how far what was measured
-// twice in it, by turns with itself or as a second copy, lies apart.
-func repeatedFloor(r *record.Run, c record.Cell, series, metric string) (floor float64,
-	warnings []string) {
-	group := groupOf(r, c)
-	reference := r.ReferenceOf(group)
-	floor, warnings = ownFloor(r, reference, series, metric)
-	for _, again := range group {
-		if again.Role == record.AARole {
-			aa, more := aaFloor(r, reference, again, series, metric)
-			floor, warnings = max(floor, aa), append(warnings, more...)
-		}
-	}
-	return floor, warnings
+// tookTurns reports whether any operation of a run took turns with that of another run.
+func tookTurns(head *record.Run) bool {
+	return slices.ContainsFunc(head.Forks, func(f record.Fork) bool {
+		return slices.ContainsFunc(f.Series, func(s record.Series) bool { return len(s.Base) > 0 })
+	})
 }
 
 // Judged returns the comparisons that have a verdict.

@@ -89,36 +89,36 @@ func Judged(groups []Group) []*Comparison {
 
 // rows lists every metric of every series that any cell has.
 func rows(r *record.Run, cells []record.Cell) []Row {
-	reference := r.ReferenceOf(cells)
 	var out []Row
 	for _, series := range SeriesOf(r, cells) {
 		forks := ValuesOf(r, cells, series)
 		for _, metric := range namesIn(forks) {
-			key := metrics.JudgedIn(metric, forks)
-			out = append(out, row(r, cells, reference, series, metric, key))
+			reference := number{r, r.ReferenceOf(cells), series, metric}
+			out = append(out, row(cells, reference, metrics.JudgedIn(metric, forks)))
 		}
 	}
 	return out
 }
 
-func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string,
-	key bool) Row {
-	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
+func row(cells []record.Cell, reference number, key bool) Row {
+	out := Row{Series: reference.series, Metric: reference.metric, Key: key, Floor: -1}
 	var drifts []string
 	if key {
-		out.Floor, drifts = groupFloor(r, cells, reference, series, metric)
+		out.Floor, drifts = reference.groupFloor(cells)
 	}
 	for _, c := range cells {
-		if metric == metrics.NsPerOp {
-			out.Harness = max(out.Harness, stats.MedianOf(sampleOf(r, c, "", metrics.HarnessNs).values))
+		n := reference.of(c)
+		if n.metric == metrics.NsPerOp {
+			harness := number{n.run, c, "", metrics.HarnessNs}
+			out.Harness = max(out.Harness, stats.MedianOf(harness.sample().values))
 		}
-		own := sampleOf(r, c, series, metric)
+		own := n.sample()
 		if len(own.values) == 0 {
 			continue
 		}
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
-		if key && c.ID() != reference.ID() {
-			v.Against = againstReference(r, cells, reference, c, series, metric, out.Floor)
+		if key && c.ID() != reference.cell.ID() {
+			v.Against = n.against(reference, own, cells, out.Floor)
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)
 		}
 		out.Values = append(out.Values, v)
@@ -128,158 +128,69 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 
 // groupFloor is the noise floor in a row: of the control and its second copy, or of its turns
 // with itself.
-func groupFloor(r *record.Run, cells []record.Cell, reference record.Cell, series,
-	metric string) (floor float64, drifts []string) {
-	control := controlOf(r, cells, reference, series)
+func (n number) groupFloor(cells []record.Cell) (floor float64, drifts []string) {
+	control := n.of(n.controlOf(cells))
 	floor = -1
 	for _, c := range cells {
 		if c.Role == record.AARole {
-			floor, drifts = aaFloor(r, control, c, series, metric)
+			floor, drifts = control.aaFloor(n.of(c))
 		}
 	}
 	if floor < 0 {
-		return ownFloor(r, control, series, metric)
+		return control.ownFloor()
 	}
 	return floor, drifts
 }
 
-// againstReference compares a cell with the reference of its group: by their turns if they took
-// any, and then with what the reference did in the same processes.
-func againstReference(r *record.Run, cells []record.Cell, reference, c record.Cell, series,
-	metric string, floor float64) *Comparison {
-	own, name, look := sampleOf(r, c, series, metric), nameOf(r, c, series, metric), r.LookAt(c)
-	turns, twice, err := turnsBetween(r, c, reference, series, metric)
-	var out *Comparison
+// against compares a number, of which own is the sample, with the reference's: by their turns if
+// they took any, and then with what the reference did in the same processes.
+func (n number) against(reference number, own sample, cells []record.Cell,
+	floor float64) (out *Comparison) {
+	turns, twice, err := n.turnsWith(reference)
+	look := n.run.LookAt(n.cell)
 	switch {
 	case err != nil:
-		out = newComparison(name, baseOf(r, cells, reference, c, series, metric), own, nil)
-	case partnerOf(r, c, series) == reference.Impl:
+		out = newComparison(n.name(), n.baseOf(cells, reference), own, nil)
+	case n.partner() == reference.cell.Impl:
 		base := sample{}
-		for _, d := range duetsOf(r, c, series) {
-			base.values = append(base.values, d.Reference[metric])
+		for _, d := range n.duets() {
+			base.values = append(base.values, d.Reference[n.metric])
 		}
-		out = newComparison(name, base, own, &turns)
+		out = newComparison(n.name(), base, own, &turns)
 	default:
-		out = newComparison(name, baseOf(r, cells, reference, c, series, metric), own, &turns)
+		out = newComparison(n.name(), n.baseOf(cells, reference), own, &turns)
 	}
 	if err == nil {
-		out.Warnings = disagreement(r, c, series, metric)
+		out.Warnings = n.disagreement()
 	}
 	if twice {
-		floor, look = twiceFloor(floor), max(look, r.LookAt(reference))
+		floor, look = twiceFloor(floor), max(look, n.run.LookAt(reference.cell))
 	}
-	out.Cell, out.Floor, out.look, out.judged = c, floor, look, c.Role == ""
+	out.Cell, out.Floor, out.look, out.judged = n.cell, floor, look, n.cell.Role == ""
 	return out
 }
 
-// baseOf is the sample of the reference that a cell is compared with: what its processes and
+// baseOf is the sample of the reference that a number is compared with: what its processes and
 // those of its second copy, the same code, measured in the blocks that the cell was in. Forks
 // that were added for the sake of others are left out: each verdict stands on forks whose
 // number was decided by its own looks.
-func baseOf(r *record.Run, cells []record.Cell, reference, c record.Cell, series,
-	metric string) sample {
-	forks := r.Measured(reference)
+func (n number) baseOf(cells []record.Cell, reference number) sample {
+	forks := n.run.Measured(reference.cell)
 	for _, again := range cells {
-		if c.Role == "" && again.Role == record.AARole && again.Impl == reference.Impl {
-			forks = append(forks, r.Measured(again)...)
+		if n.cell.Role == "" && again.Role == record.AARole && again.Impl == reference.cell.Impl {
+			forks = append(forks, n.run.Measured(again)...)
 		}
 	}
-	blocks := r.ForksOf(c)
+	blocks := n.run.ForksOf(n.cell)
 	return sampleFrom(slices.DeleteFunc(forks, func(f record.Fork) bool {
 		return f.Index >= blocks
-	}), series, metric)
-}
-
-// ownFloor is the noise floor of a reference that took turns with itself, -1 if it did not.
-func ownFloor(r *record.Run, reference record.Cell, series, metric string) (floor float64,
-	warnings []string) {
-	aa, err := pairedRatio(r, reference, series, metric)
-	if err != nil {
-		return -1, nil
-	}
-	return floorOfRatio(r.Settings.Rule, aa)
-}
-
-// aaFloor is the noise floor of the reference and the cell that measures it again: of their
-// turns, or of their samples where they took none.
-func aaFloor(r *record.Run, reference, again record.Cell, series, metric string) (floor float64,
-	warnings []string) {
-	if aa, err := pairedRatio(r, again, series, metric); err == nil {
-		return floorOfRatio(r.Settings.Rule, aa)
-	}
-	return floorOf(r.Settings.Rule, sampleOf(r, reference, series, metric),
-		sampleOf(r, again, series, metric))
-}
-
-// floorOf is the noise floor of two samples of the same code, -1 without samples.
-func floorOf(rule stats.Rule, base, again sample) (floor float64, warnings []string) {
-	aa, err := ratioOf(base, again)
-	if err != nil {
-		return -1, nil
-	}
-	return floorOfRatio(rule, aa)
-}
-
-// floorOfRatio is the noise floor of a ratio of the same code. The rule should find no difference
-// there. If it does, the machine drifts, and the warning says so. Every row makes this test, some
-// several times, so it asks for a tenth of alpha, or for the least p that so few forks can have:
-// six and six that do not overlap.
-func floorOfRatio(rule stats.Rule, aa stats.Ratio) (floor float64, warnings []string) {
-	rule.Alpha = min(rule.Alpha, max(rule.Alpha/10, aa.LeastP()))
-	if v := rule.Judge(metrics.LowerIsBetter, aa, 0); v == stats.Better || v == stats.Worse {
-		warnings = append(
-			warnings, "the same code measured twice differs beyond chance: the machine drifts")
-	}
-	return stats.FloorOf(aa), warnings
-}
-
-// sampleOf collects a metric over the forks of a cell, with the warnings that taint it. The
-// series "" is the process.
-func sampleOf(r *record.Run, c record.Cell, series, metric string) sample {
-	return sampleFrom(r.Measured(c), series, metric)
-}
-
-// sampleFrom is the sample of some forks.
-func sampleFrom(forks []record.Fork, series, metric string) sample {
-	var s sample
-	var all [][]string
-	for _, m := range measuredIn(forks, series) {
-		if v, ok := m.Values[metric]; ok {
-			s.values, s.machines = append(s.values, v), append(s.machines, m.fork.Machine)
-			all = append(all, slices.Concat(m.fork.Warnings, m.Warnings))
-		}
-	}
-	s.warnings = counted(all)
-	return s
-}
-
-// measured is a series of a fork.
-type measured struct {
-	record.Series
-	fork *record.Fork
-}
-
-// measuredIn is a series in each of some forks that has it. The series "" is the process.
-func measuredIn(forks []record.Fork, series string) (out []measured) {
-	for i := range forks {
-		f := &forks[i]
-		if series == "" {
-			out = append(out, measured{record.Series{Values: f.Process}, f})
-			continue
-		}
-		for _, s := range f.Series {
-			if s.Name() == series {
-				out = append(out, measured{s, f})
-			}
-		}
-	}
-	return out
+	}), n.series, n.metric)
 }
 
 // EstimateOf is the median of a metric over the forks of a cell, with the warnings that
 // taint it. The series "" is the process.
 func EstimateOf(r *record.Run, c record.Cell, series, metric string) stats.Estimate {
-	return sampleOf(r, c, series, metric).estimate()
+	return number{r, c, series, metric}.sample().estimate()
 }
 
 // SeriesOf returns the series of some cells in measuring order, then "" for the process.

@@ -81,7 +81,7 @@ func TestAdviseMeasures(t *testing.T) {
 	}
 	flat := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{"Load 20 objects; 1 goroutine gets; 100 writes a second",
-		"store: keep clientgo", "informer: keep clientgo", "because", "not settled",
+		"store: not settled; until it is, keep clientgo", "informer: not settled", "comparisons, such as",
 		"verified not in this run: benchrun verify --component store --impl clientgo",
 		"processes: " + filepath.Join(dir, "report.html")} {
 		if !strings.Contains(flat, want) {

@@ -55,8 +55,12 @@ func writeAdvice(cmd *cobra.Command, result runner.Result) error {
 	}
 	w.say("\nMeasured", fmt.Sprintf("%d processes: %s", len(result.Run.Forks),
 		filepath.Join(result.Dir, report.HTMLFile)))
-	for _, warning := range compare.Taints(result.Run) {
+	for _, warning := range compare.RunWarnings(result.Run) {
 		w.say("Note", warning)
+	}
+	if !result.Run.Complete && !result.Run.Settings.Pair {
+		w.say("Go on", fmt.Sprintf("%s && %s advise %s", record.ResumeCommand(result.Dir), program,
+			record.ShellWord(result.Dir)))
 	}
 	_, err = cmd.OutOrStdout().Write(w.Bytes())
 	return err
@@ -99,14 +103,17 @@ func (w *adviceText) component(a compare.Answer, groups []compare.Group) {
 			rows[c.Verdict] = append(rows[c.Verdict], c)
 		}
 	}
-	if a.Use == a.Reference {
+	switch {
+	case a.Use == a.Reference && a.Inconclusive == a.Judged:
+		w.say(fmt.Sprintf("\n%s: not settled; until it is, keep %s", a.Component, a.Use))
+	case a.Use == a.Reference:
 		w.say(fmt.Sprintf("\n%s: keep %s", a.Component, a.Use))
 		why := "none of the others gains more than it loses, by what is proved"
 		if a.Rejected != "" {
 			why = fmt.Sprintf("%s gains more, and %s", a.Rejected, a.Why)
 		}
 		w.say("  because", why)
-	} else {
+	default:
 		w.say(fmt.Sprintf("\n%s: use %s", a.Component, a.Use))
 		w.rows("  because", a, rows[stats.Better])
 		w.rows("  price", a, rows[stats.Worse])
