@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -144,12 +145,9 @@ func places(file string, header []string, fields []PodField,
 		if !chosen {
 			wanted.Name = f.Name
 		}
-		at := place{slices.Index(header, wanted.Name), max(wanted.Factor, 0)}
+		at := place{slices.Index(header, wanted.Name), cmp.Or(max(wanted.Factor, 0), 1)}
 		if wanted.Name == "" {
 			at.column = -1
-		}
-		if at.factor == 0 {
-			at.factor = 1
 		}
 		switch {
 		case at.column < 0 && wanted.Name != "" && chosen:

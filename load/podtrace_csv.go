@@ -61,15 +61,6 @@ type ImportReport struct {
 	Instant int
 }
 
-// SkippedRows is the total number of rows left out.
-func (r ImportReport) SkippedRows() int {
-	n := 0
-	for _, v := range r.Skipped {
-		n += v
-	}
-	return n
-}
-
 // maxRowErrors is how many broken rows an error names one by one.
 const maxRowErrors = 20
 
@@ -105,15 +96,9 @@ const maxRowErrors = 20
 // gzip; memory is bounded as in ReadTrace.
 func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportReport, error) {
 	report := ImportReport{Skipped: map[string]int{}}
-	if options.Compress == 0 {
-		options.Compress = 1
-	}
-	if options.Seed == 0 {
-		options.Seed = DefaultSeed
-	}
-	if options.Namespaces == 0 {
-		options.Namespaces = DefaultTraceNamespaces
-	}
+	options.Compress = cmp.Or(options.Compress, 1)
+	options.Seed = cmp.Or(options.Seed, DefaultSeed)
+	options.Namespaces = cmp.Or(options.Namespaces, DefaultTraceNamespaces)
 	if !(options.Compress >= 1) || math.IsInf(options.Compress, 0) || options.Namespaces < 0 {
 		return nil, report, fmt.Errorf(
 			"import: --compress %v, --namespaces %d: use a factor of 1 or more, and 1 namespace or more",

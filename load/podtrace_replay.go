@@ -19,7 +19,7 @@ import (
 // resourceGPU is the name of GPUs in a pod's requests.
 const resourceGPU corev1.ResourceName = "nvidia.com/gpu"
 
-// Trace makes a trace of whole pods from the events; see [PodTrace.Replay].
+// Trace makes a trace of whole pods from the events.
 func (t *PodTrace) Trace() *Trace {
 	out := &Trace{TraceHeader: TraceHeader{
 		Source: t.Source, Seed: t.Seed, Compress: t.Compress,
@@ -43,22 +43,11 @@ func (t *PodTrace) Trace() *Trace {
 	return out
 }
 
-// Replay yields the events after those of the start, in order, with whole pods, as large as
+// lives yields all events by number, those of the start too, with whole pods, as large as
 // generated ones. The pods share parts with each other: do not change one. Each call yields
 // equal pods, which are a function of the trace alone. Event i has the resource version i+1.
 // An event costs a few microseconds; memory is held for the live pods. The trace must be
 // valid; those of ImportCSV and ReadTrace are.
-func (t *PodTrace) Replay() iter.Seq[TraceEvent] {
-	return func(yield func(TraceEvent) bool) {
-		for i, e := range t.lives() {
-			if i >= t.Initial && !yield(e) {
-				return
-			}
-		}
-	}
-}
-
-// lives yields all events by number, those of the start too.
 func (t *PodTrace) lives() iter.Seq2[int, TraceEvent] {
 	return func(yield func(int, TraceEvent) bool) {
 		templates := synthetic.NewPodTemplates(rand.New(rand.NewPCG(t.Seed, 0)))

@@ -257,7 +257,10 @@ func TestReplay(t *testing.T) {
 	}
 	i := 0
 	var last time.Duration
-	for e := range tr.Replay() {
+	for n, e := range tr.lives() {
+		if n < tr.Initial {
+			continue
+		}
 		pod := e.Object.(*corev1.Pod)
 		if e.At < last || e.Key != synthetic.Key(pod) || pod.ResourceVersion == "" {
 			t.Fatalf("event %d: %v %s %s@%s", i, e.At, e.Key, synthetic.Key(pod), pod.ResourceVersion)

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -77,15 +78,11 @@ type PlayOptions struct {
 // differ from the trace's.
 func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource]*synthetic.Source,
 	o PlayOptions) error {
-	if o.Compress == 0 {
-		o.Compress = 1
-	}
+	o.Compress = cmp.Or(o.Compress, 1)
 	if o.Compress < 0 {
 		return fmt.Errorf("play: compress by %v: use a number above 0", o.Compress)
 	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
+	o.Clock = cmp.Or[clock.WithTicker](o.Clock, clock.RealClock{})
 	to := make([]*synthetic.Source, len(t.Resources))
 	for i, r := range t.Resources {
 		to[i] = sources[r.GVR()]

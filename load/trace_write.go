@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/binary"
@@ -72,9 +73,7 @@ type digest [16]byte
 
 // NewTraceWriter writes the header.
 func NewTraceWriter(out io.Writer, header TraceHeader) (*TraceWriter, error) {
-	if header.Compress == 0 {
-		header.Compress = 1
-	}
+	header.Compress = cmp.Or(header.Compress, 1)
 	if len(header.Resources) == 0 {
 		return nil, fmt.Errorf("write the trace: it is about no resource")
 	}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -114,18 +115,12 @@ func (w Workload) WithDefaults() Workload {
 	if len(w.Ops) > 0 && len(w.Parallel) == 0 {
 		w.Parallel = []int{1}
 	}
-	if w.Duration == 0 {
-		w.Duration = DefaultDuration
-	}
-	if w.Seed == 0 {
-		w.Seed = DefaultSeed
-	}
+	w.Duration = cmp.Or(w.Duration, DefaultDuration)
+	w.Seed = cmp.Or(w.Seed, DefaultSeed)
 	w.Groups = slices.Clone(w.Groups)
 	for i := range w.Groups {
 		g := &w.Groups[i]
-		if g.Batch == 0 {
-			g.Batch = 1
-		}
+		g.Batch = cmp.Or(g.Batch, 1)
 		if op, err := LookupOperation(w.Component, g.Op); err == nil && op.Indexed && g.Index == "" {
 			g.Index = w.Index
 		}

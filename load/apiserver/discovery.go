@@ -124,12 +124,19 @@ func (s *Server) resourceList(gv schema.GroupVersion) runtime.Object {
 		if gvr.GroupVersion() != gv {
 			continue
 		}
+		var short, categories []string
+		if name, ok := kinds.Short[gvr.GroupResource().String()]; ok {
+			short = []string{name}
+		}
+		if kinds.All.have(gvr) {
+			categories = []string{"all"}
+		}
 		list.APIResources = append(list.APIResources, metav1.APIResource{
 			Name: gvr.Resource, SingularName: strings.ToLower(r.gvk.Kind), Namespaced: r.namespaced,
 			Kind: r.gvk.Kind,
 			Verbs: metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch",
 				"update", "watch"},
-			ShortNames: known[gvr.GroupResource()].short, Categories: known[gvr.GroupResource()].categories,
+			ShortNames: short, Categories: categories,
 		})
 		if r.status {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
@@ -146,36 +153,3 @@ func (s *Server) resourceList(gv schema.GroupVersion) runtime.Object {
 	})
 	return list
 }
-
-// names are a resource's alternative names and its categories.
-type names struct{ short, categories []string }
-
-var (
-	inAll = []string{"all"}
-	known = map[schema.GroupResource]names{
-		{Resource: "configmaps"}:                                     {[]string{"cm"}, nil},
-		{Resource: "endpoints"}:                                      {[]string{"ep"}, nil},
-		{Resource: "events"}:                                         {[]string{"ev"}, nil},
-		{Group: "events.k8s.io", Resource: "events"}:                 {[]string{"ev"}, nil},
-		{Resource: "namespaces"}:                                     {[]string{"ns"}, nil},
-		{Resource: "nodes"}:                                          {[]string{"no"}, nil},
-		{Resource: "persistentvolumeclaims"}:                         {[]string{"pvc"}, nil},
-		{Resource: "persistentvolumes"}:                              {[]string{"pv"}, nil},
-		{Resource: "pods"}:                                           {[]string{"po"}, inAll},
-		{Resource: "replicationcontrollers"}:                         {[]string{"rc"}, inAll},
-		{Resource: "serviceaccounts"}:                                {[]string{"sa"}, nil},
-		{Resource: "services"}:                                       {[]string{"svc"}, inAll},
-		{Group: "apps", Resource: "daemonsets"}:                      {[]string{"ds"}, inAll},
-		{Group: "apps", Resource: "deployments"}:                     {[]string{"deploy"}, inAll},
-		{Group: "apps", Resource: "replicasets"}:                     {[]string{"rs"}, inAll},
-		{Group: "apps", Resource: "statefulsets"}:                    {[]string{"sts"}, inAll},
-		{Group: "autoscaling", Resource: "horizontalpodautoscalers"}: {[]string{"hpa"}, inAll},
-		{Group: "batch", Resource: "cronjobs"}:                       {[]string{"cj"}, inAll},
-		{Group: "batch", Resource: "jobs"}:                           {nil, inAll},
-		{Group: "networking.k8s.io", Resource: "ingresses"}:          {[]string{"ing"}, nil},
-		{Group: "networking.k8s.io", Resource: "networkpolicies"}:    {[]string{"netpol"}, nil},
-		{Group: "policy", Resource: "poddisruptionbudgets"}:          {[]string{"pdb"}, nil},
-		{Group: "scheduling.k8s.io", Resource: "priorityclasses"}:    {[]string{"pc"}, nil},
-		{Group: "storage.k8s.io", Resource: "storageclasses"}:        {[]string{"sc"}, nil},
-	}
-)

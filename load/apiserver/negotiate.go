@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"fmt"
 	"mime"
 	"net/http"
@@ -111,15 +112,7 @@ func parseAccept(header string) []clause {
 		}
 		clauses = append(clauses, c)
 	}
-	slices.SortStableFunc(clauses, func(a, b clause) int {
-		switch {
-		case a.quality > b.quality:
-			return -1
-		case a.quality < b.quality:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.quality, a.quality) })
 	return clauses
 }
 
@@ -127,10 +120,7 @@ func parseAccept(header string) []clause {
 // then the answer is a Status or part of discovery. A clause that cannot be served (CBOR,
 // or Protobuf for a table or for a type without it) is skipped for the next.
 func (s *Server) negotiate(req *http.Request, r *resource, stream bool) (media, error) {
-	header := req.Header.Get("Accept")
-	if header == "" {
-		header = "*/*"
-	}
+	header := cmp.Or(req.Header.Get("Accept"), "*/*")
 	offered := s.codecs.SupportedMediaTypes()
 	for _, c := range parseAccept(header) {
 		as, known := formAs(c.params)

@@ -26,27 +26,6 @@ type resource struct {
 	watches      atomic.Int64 // open now
 }
 
-// clusterScoped are Kubernetes' own kinds without a namespace that a clientset can list, by group.
-// Options.ClusterScoped adds others.
-var clusterScoped = map[string][]string{
-	"": {"ComponentStatus", "Namespace", "Node", "PersistentVolume"},
-	"admissionregistration.k8s.io": {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
-		"MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
-		"ValidatingWebhookConfiguration"},
-	"certificates.k8s.io":          {"CertificateSigningRequest", "ClusterTrustBundle"},
-	"flowcontrol.apiserver.k8s.io": {"FlowSchema", "PriorityLevelConfiguration"},
-	"internal.apiserver.k8s.io":    {"StorageVersion"},
-	"networking.k8s.io":            {"IPAddress", "IngressClass", "ServiceCIDR"},
-	"node.k8s.io":                  {"RuntimeClass"},
-	"rbac.authorization.k8s.io":    {"ClusterRole", "ClusterRoleBinding"},
-	"resource.k8s.io": {"DeviceClass", "DeviceTaintRule", "ResourcePoolStatusRequest",
-		"ResourceSlice"},
-	"scheduling.k8s.io": {"PriorityClass"},
-	"storage.k8s.io": {"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment",
-		"VolumeAttributesClass"},
-	"storagemigration.k8s.io": {"StorageVersionMigration"},
-}
-
 func newResource(gvr schema.GroupVersionResource, source *synthetic.Source, o *Options) (*resource,
 	error) {
 	if gvr.Version == "" || gvr.Resource == "" {
@@ -93,7 +72,7 @@ func newResource(gvr schema.GroupVersionResource, source *synthetic.Source, o *O
 	own, known := o.ClusterScoped[gvr]
 	r.namespaced = !own
 	if !known {
-		r.namespaced = !slices.Contains(clusterScoped[gvr.Group], r.gvk.Kind)
+		r.namespaced = !slices.Contains(kinds.ClusterScoped[gvr.Group], r.gvk.Kind)
 	}
 	return r, nil
 }

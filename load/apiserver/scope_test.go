@@ -40,14 +40,14 @@ func TestClusterScopedIsThatOfTheClientset(t *testing.T) {
 			}
 		}
 	}
-	for group, kinds := range want {
-		slices.Sort(kinds)
-		if got := clusterScoped[group]; !slices.Equal(got, kinds) {
-			t.Errorf("%q: %q, want %q", group, got, kinds)
+	for group, all := range want {
+		slices.Sort(all)
+		if got := kinds.ClusterScoped[group]; !slices.Equal(got, all) {
+			t.Errorf("%q: %q, want %q", group, got, all)
 		}
 	}
-	if len(want) != len(clusterScoped) {
-		t.Errorf("groups %q, want %q", slices.Sorted(maps.Keys(clusterScoped)),
+	if len(want) != len(kinds.ClusterScoped) {
+		t.Errorf("groups %q, want %q", slices.Sorted(maps.Keys(kinds.ClusterScoped)),
 			slices.Sorted(maps.Keys(want)))
 	}
 }

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -107,18 +108,10 @@ func New(sources map[schema.GroupVersionResource]*synthetic.Source, options Opti
 	error) {
 	s := &Server{options: options, resources: map[schema.GroupVersionResource]*resource{}}
 	o := &s.options
-	if o.Address == "" {
-		o.Address = DefaultAddress
-	}
-	if o.Scheme == nil {
-		o.Scheme = scheme.Scheme
-	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
-	if o.ErrorLog == nil {
-		o.ErrorLog = log.Default()
-	}
+	o.Address = cmp.Or(o.Address, DefaultAddress)
+	o.Scheme = cmp.Or(o.Scheme, scheme.Scheme)
+	o.Clock = cmp.Or[clock.Clock](o.Clock, clock.RealClock{})
+	o.ErrorLog = cmp.Or(o.ErrorLog, log.Default())
 	s.inFlight = newInFlight(o)
 	// Other machines must not reach it, because every client may write.
 	if err := loopback.CheckAddress(o.Address); err != nil {

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -138,13 +139,6 @@ const (
 	unknown = "<unknown>"
 )
 
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
 func age(since metav1.Time, now time.Time) string {
 	if since.IsZero() {
 		return unknown
@@ -180,7 +174,8 @@ func podCells(p *corev1.Pod, now time.Time) []any {
 	}
 	return []any{
 		p.Name, fmt.Sprintf("%d/%d", ready, all), podStatus(p), restarted, age(p.CreationTimestamp, now),
-		or(p.Status.PodIP, none), or(p.Spec.NodeName, none), or(p.Status.NominatedNodeName, none), gates,
+		cmp.Or(p.Status.PodIP, none), cmp.Or(p.Spec.NodeName, none),
+		cmp.Or(p.Status.NominatedNodeName, none), gates,
 	}
 }
 
@@ -201,7 +196,7 @@ func podStatus(p *corev1.Pod) string {
 	if status := initStatus(p); status != "" {
 		return status
 	}
-	status, running := or(or(p.Status.Reason, string(p.Status.Phase)), none), false
+	status, running := cmp.Or(p.Status.Reason, string(p.Status.Phase), none), false
 	for _, c := range p.Status.ContainerStatuses {
 		running = running || c.Ready && c.State.Running != nil
 	}
@@ -285,10 +280,10 @@ func nodeCells(n *corev1.Node, now time.Time) []any {
 	}
 	info := n.Status.NodeInfo
 	return []any{
-		n.Name, status, or(strings.Join(roles, ","), none), age(n.CreationTimestamp, now),
+		n.Name, status, cmp.Or(strings.Join(roles, ","), none), age(n.CreationTimestamp, now),
 		info.KubeletVersion,
 		address(corev1.NodeInternalIP), address(corev1.NodeExternalIP),
-		or(info.OSImage, unknown), or(info.KernelVersion, unknown),
-		or(info.ContainerRuntimeVersion, unknown),
+		cmp.Or(info.OSImage, unknown), cmp.Or(info.KernelVersion, unknown),
+		cmp.Or(info.ContainerRuntimeVersion, unknown),
 	}
 }

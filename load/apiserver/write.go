@@ -17,6 +17,7 @@ import (
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 )
 
 // isDry reports whether a request, whose options are valid, must not change anything.
@@ -282,7 +283,8 @@ func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (obj runtim
 		}
 		was := synthetic.Accessor(current)
 		if p != nil {
-			if err := precondition(t, was, deref(p.UID), deref(p.ResourceVersion)); err != nil {
+			if err := precondition(t, was, ptr.Deref(p.UID, ""),
+				ptr.Deref(p.ResourceVersion, "")); err != nil {
 				return nil, false, err
 			}
 		}
@@ -316,13 +318,6 @@ func (s *Server) markDeleted(obj runtime.Object) runtime.Object {
 		m.SetGeneration(generation + 1)
 	}
 	return next
-}
-
-func deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }
 
 // deleteCollection deletes the objects of a list with the same query, one by one, and

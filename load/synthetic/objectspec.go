@@ -11,9 +11,6 @@ const (
 	KindKey   ObjectKind = "key"   // no object, only a key: for delay heaps and queues
 )
 
-// ObjectKinds lists the kinds, for messages and checks.
-func ObjectKinds() []ObjectKind { return []ObjectKind{KindPod, KindNode, KindSmall, KindKey} }
-
 // ObjectSpec specifies the objects to generate.
 type ObjectSpec struct {
 	// Kind is by default pod for stores and FIFOs, key for delay heaps and queues.

@@ -1,6 +1,7 @@
 package synthetic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,9 +145,7 @@ func (s *Source) defaults(objects []runtime.Object) {
 	if o.FreshWait <= 0 {
 		o.FreshWait = DefaultFreshWait
 	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
+	o.Clock = cmp.Or[clock.WithTicker](o.Clock, clock.RealClock{})
 }
 
 // Stop ends every watch and waits until their goroutines have ended. Lists, watches and

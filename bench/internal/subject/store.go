@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -134,10 +135,7 @@ func (s *Store) reader(op load.Op, w *engine.Walk) engine.Actor {
 
 func (s *Store) indexReader(op load.Op, g load.Group, w *engine.Walk, who int) (engine.Actor,
 	error) {
-	store, index := s.Store, g.Index
-	if index == "" {
-		index = s.index
-	}
+	store, index := s.Store, cmp.Or(g.Index, s.index)
 	if op == load.OpIndex {
 		objects := engine.Along(w, func(i int) any { return s.Objects.At(i) })
 		return engine.Actor{Loop: func(n int) int {
