@@ -176,10 +176,10 @@ const (
 
 const ownModule = "github.com/informerbench/informerbench/"
 
-// ownImplementations are the folders of this repository that are measured, and ownHarness are
-// those within them that measure.
+// ownImplementations are the folders of this repository that are measured (core/ in profiles of
+// older runs), and ownHarness are those within them that measure.
 var (
-	ownImplementations = []string{"impl/", "queue/", "informer", "dropin/"}
+	ownImplementations = []string{"core/", "impl/", "queue/", "informer", "dropin/"}
 	ownHarness         = []string{"load/synthetic."}
 )
 

@@ -396,15 +396,10 @@ func everyNumber(g compare.Group, format func(metric string, e stats.Estimate) s
 		out.Header = append(out.Header, c.Label())
 	}
 	for _, row := range g.Rows {
-		cells := []string{cmp.Or(row.Series, compare.ProcessSeries), row.Metric}
-		for _, c := range g.Cells {
-			text := ""
-			for _, v := range row.Values {
-				if v.Impl == c.Label() {
-					text = format(row.Metric, v.Estimate)
-				}
-			}
-			cells = append(cells, text)
+		cells := make([]string, len(out.Header))
+		cells[0], cells[1] = cmp.Or(row.Series, compare.ProcessSeries), row.Metric
+		for _, v := range row.Values {
+			cells[2+v.Cell] = format(row.Metric, v.Estimate)
 		}
 		out.Cells = append(out.Cells, cells)
 	}

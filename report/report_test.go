@@ -56,6 +56,12 @@ func TestTextAndMarkdown(t *testing.T) {
 			t.Errorf("the report lacks %q", want)
 		}
 	}
+	_, every, _ := strings.Cut(md.String(), "every number, median")
+	_, row, _ := strings.Cut(every, "| get | ns/op |")
+	row, _, _ = strings.Cut(row, "\n")
+	if !strings.Contains(every, "@aa |") || row == "" || strings.Contains(row, "|  |") {
+		t.Errorf("every number of the reference's second copy is to be there: %q", row)
+	}
 }
 
 // What counts as the same within more than the rule says so.

@@ -301,10 +301,21 @@ func writeScalingText(w *writer, scalings []Scaling, to Terminal) {
 	}
 }
 
-// growth has a line for each implementation.
+// growth has a line for each implementation, or a column if every column is shown.
 func (to Terminal) growth(s Scaling) table.Writer {
 	t := table.NewWriter()
 	impls := s.impls()
+	if to.columns() == everyColumn {
+		t.AppendHeader(append(table.Row{"operation", "metric"}, rowOf(impls)...))
+		for _, c := range s.Curves {
+			row := table.Row{cmp.Or(c.Series, compare.ProcessSeries), c.Metric}
+			for _, im := range impls {
+				row = append(row, c.growthOf(im, s.Sizes))
+			}
+			t.AppendRow(row)
+		}
+		return t
+	}
 	t.AppendHeader(table.Row{"operation", "implementation", "growth"})
 	t.SetColumnConfigs(
 		[]table.ColumnConfig{{Number: 1, WidthMax: to.width() * 2 / 5, WidthMaxEnforcer: text.WrapSoft}})

@@ -33,6 +33,7 @@ type Row struct {
 // Value is one implementation's number in a row.
 type Value struct {
 	Impl     string
+	Cell     int // in the group's Cells
 	Estimate stats.Estimate
 	// Against is the comparison of a key metric with the reference; nil for the reference
 	// itself.
@@ -106,7 +107,7 @@ func row(cells []record.Cell, reference number, key bool) Row {
 	if key {
 		out.Floor, drifts = reference.groupFloor(cells)
 	}
-	for _, c := range cells {
+	for i, c := range cells {
 		n := reference.of(c)
 		if n.metric == metrics.NsPerOp {
 			harness := number{n.run, c, "", metrics.HarnessNs}
@@ -116,7 +117,7 @@ func row(cells []record.Cell, reference number, key bool) Row {
 		if len(own.values) == 0 {
 			continue
 		}
-		v := Value{Impl: c.Label(), Estimate: own.estimate()}
+		v := Value{Impl: c.Label(), Cell: i, Estimate: own.estimate()}
 		if key && c.ID() != reference.cell.ID() {
 			v.Against = n.against(reference, own, cells, out.Floor)
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)
