@@ -185,8 +185,11 @@ var manyValues = [][]string{nil, {"x"}, {"x", "y"}, {"y", "y"}, {"z", "x", "y"}}
 
 // at returns the item that write number seq stores under the n-th key. It is a pure
 // function, and its items have every shape of index values.
-func at(n, seq int) *item {
-	i := newItem(key(n), seq, string("abc"[(n+seq/3)%3]), manyValues[(n+2*seq)%len(manyValues)]...)
+func at(n, seq int) *item { return shaped(key(n), n, seq) }
+
+// shaped is at under any key.
+func shaped(key string, n, seq int) *item {
+	i := newItem(key, seq, string("abc"[(n+seq/3)%3]), manyValues[(n+2*seq)%len(manyValues)]...)
 	if (n+seq)%2 == 0 {
 		i.withMaybe(string("pq"[(n+seq)/2%2]))
 	}

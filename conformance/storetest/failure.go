@@ -38,7 +38,7 @@ var (
 	}}
 	failingAddIndexers = failingWrite{"add-indexers", false, func(s contract.Store, bad *item) {
 		fails := func(obj any) ([]string, error) {
-			if obj.(*item).key != key(4) {
+			if itemOf(obj).key != key(4) {
 				return []string{"v"}, nil
 			}
 			if bad.panics {
@@ -59,10 +59,12 @@ var (
 	}}
 )
 
-func add(i *item) contract.StoreTransaction { return txn(contract.TransactionTypeAdd, i.key, i) }
+func add(i *item) contract.StoreTransaction {
+	return txn(contract.TransactionTypeAdd, i.key, i.stored())
+}
 
 func update(i *item) contract.StoreTransaction {
-	return txn(contract.TransactionTypeUpdate, i.key, i)
+	return txn(contract.TransactionTypeUpdate, i.key, i.stored())
 }
 
 // remove passes no object, like a caller that knows only the key.

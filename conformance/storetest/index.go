@@ -47,7 +47,7 @@ var indexCases = []suite.Case[NewStore]{
 			for _, index := range allIndexes {
 				got, err := s.Index(index, probe)
 				must(t, answered(err, "Index("+index+", "+probe.name+")", names(got),
-					itemNames(sharing(m.all(), index, probe))))
+					m.names(m.having(index, probe.valuesIn(index)...))))
 			}
 		}
 	}, Why: "an object that shares two values would be reconciled twice"},
@@ -293,16 +293,16 @@ var indexerCases = []suite.Case[NewStore]{
 	}, Why: "a second controller adds its index to an informer of a whole cluster, and finds a " +
 		"part of the objects"},
 	{Clause: "STORE-23", Name: "back-fill-of-own-values", Run: func(t *suite.T, newStore NewStore) {
-		of := func(obj any) ([]string, error) { return []string{ownValue(obj.(*item))}, nil }
-		s := newStore(contract.Indexers{own: of})
+		s := newStore(indexers(own))
 		m := newModel(crowd(manyItems)...)
-		m.progress = t.Progress
 		s.Replace(m.asMap(), "1")
 		t.Progress()
-		must(t, m.checkOwnValues(s, own))
-		must(t, s.AddIndexers(contract.Indexers{ownLater: of}))
+		m.indexes = []string{own}
+		agree(t, m, s, "after Replace of a large store")
+		must(t, s.AddIndexers(indexers(ownToo)))
 		t.Progress()
-		must(t, m.checkOwnValues(s, ownLater))
+		m.indexes = []string{own, ownToo}
+		agree(t, m, s, "after AddIndexers on a large store")
 	}, Why: "an index by UID has a value for each object, and one that is lost is an object that " +
 		"nobody finds"},
 	{Clause: "STORE-23", Name: "nothing-to-add", Run: func(t *suite.T, newStore NewStore) {

@@ -24,7 +24,7 @@ func reusing() contract.Indexers {
 			for i := range buffer {
 				buffer[i] = "stale" // visible in a store that kept the slice
 			}
-			return buffer[:copy(buffer, obj.(*item).valuesIn(index))], nil
+			return buffer[:copy(buffer, itemOf(obj).valuesIn(index))], nil
 		}
 	}
 	return indexers
