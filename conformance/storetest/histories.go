@@ -37,8 +37,7 @@ func historyCase(clause, name string, indexes []string, check func(*model, contr
 		Run: func(t *suite.T, newStore NewStore) {
 			needs(t, newStore, clause)
 			t.Random(func(rt *rapid.T) {
-				h := &history{T: rt, s: newStore(indexers(indexes...)), m: newModel(), keys: fewKeys}
-				h.m.indexes = slices.Clone(indexes)
+				h := &history{T: rt, subject: subjectOf(newStore, indexes...), keys: fewKeys}
 				h.repeat(func() { h.must(check(h.m, h.s)) }, deeds...)
 			})
 		}, Why: whyHistories}
@@ -141,8 +140,8 @@ func playLong(newStore NewStore, progress func(), waived func(clause string) boo
 		for n := range keys {
 			keys[n] = key(n)
 		}
-		h := &history{T: rt, s: newStore(indexers(one, own)), m: newModel(), keys: keys}
-		h.m.indexes, h.m.progress = []string{one, own}, progress
+		h := &history{T: rt, subject: subjectOf(newStore, one, own), keys: keys}
+		h.m.progress = progress
 		for range rapid.IntRange(1, 4).Draw(rt, "periods") {
 			of := periods[h.number("period", 0, len(periods)-1)]
 			h.repeat(progress, slices.DeleteFunc(slices.Concat(of, deeds, []deed{doAsk, doCompare}),

@@ -17,8 +17,7 @@ import (
 // calls that rapid prints of a failure once it has shrunk it.
 type history struct {
 	*rapid.T
-	s contract.Store
-	m *model
+	subject
 	// keys are all that it may use. With many of them a draw stands for a run of calls on
 	// keys in a row, so that a long history has few draws and rapid shrinks it quickly.
 	keys []string
@@ -96,22 +95,12 @@ func (h *history) objects(most int) []*item {
 	return items
 }
 
-// content draws the argument of a Replace.
-func (h *history) content() map[string]*item {
-	items := map[string]*item{}
-	for _, i := range h.objects(len(h.keys)) {
-		items[i.key] = i
+// puts returns the writes of these items.
+func puts(items []*item) (all writes) {
+	for _, i := range items {
+		all = append(all, add(i))
 	}
-	return items
-}
-
-// puts is the text of a content.
-func puts(items map[string]*item) fmt.Stringer {
-	var w writes
-	for _, key := range slices.Sorted(maps.Keys(items)) {
-		w = append(w, add(items[key]))
-	}
-	return w
+	return all
 }
 
 // batch draws the writes of a Transaction.
@@ -158,50 +147,7 @@ func (w writes) String() string {
 // each makes the writes one by one, on the store and on the model.
 func (h *history) each(all ...contract.StoreTransaction) {
 	h.Logf("Writes %v", writes(all))
-	for _, w := range all {
-		h.write(w)
-	}
-}
-
-func (h *history) write(w contract.StoreTransaction) {
-	d, deletes := h.s.(contract.ObjectDeleter)
-	switch {
-	case w.Type == contract.TransactionTypeAdd:
-		h.s.Add(w.Key, w.Object)
-	case w.Type == contract.TransactionTypeUpdate:
-		h.s.Update(w.Key, w.Object)
-	case deletes && w.Object != nil:
-		d.DeleteWithObject(w.Key, w.Object)
-	default:
-		w.Object = nil
-		h.s.Delete(w.Key)
-	}
-	h.m.apply(w)
-}
-
-func (h *history) replace(items map[string]*item) {
-	version := strconv.Itoa(h.next())
-	h.Logf("Replace %v, version %s", puts(items), version)
-	h.m.replace(items, version)
-	h.s.Replace(h.m.asMap(), version)
-}
-
-func (h *history) addIndexers(names ...string) {
-	added := contract.Indexers{}
-	for _, name := range names {
-		added[name] = indexFunc(name, nil)
-	}
-	h.Logf("AddIndexers(%q)", names)
-	taken := slices.ContainsFunc(names, func(name string) bool {
-		return slices.Contains(h.m.indexes, name)
-	})
-	if err := h.s.AddIndexers(added); (err != nil) != taken {
-		h.must(fmt.Errorf("AddIndexers(%q) gave the error %v where the store had %q (STORE-24)", names,
-			err, h.m.indexes))
-	}
-	if !taken {
-		h.m.indexes = append(h.m.indexes, names...)
-	}
+	h.write(all...)
 }
 
 // mustFail fails the history unless the call panics, with what bad panics with if it does.
@@ -263,7 +209,11 @@ var (
 	doUpdate = deed{name: "update", do: func(h *history) { h.each(update(h.draw())) }}
 	doDelete = deed{name: "delete", do: func(h *history) { h.each(remove(h.key())) }}
 
-	doReplace     = deed{name: "replace", do: func(h *history) { h.replace(h.content()) }}
+	doReplace = deed{name: "replace", do: func(h *history) {
+		items, version := h.objects(len(h.keys)), strconv.Itoa(h.next())
+		h.Logf("Replace %v, version %s", puts(items), version)
+		h.replace(version, items...)
+	}}
 	doTransaction = deed{"transaction", func(h *history) {
 		if b, ok := h.s.(contract.Transactor); ok {
 			var writes writes = h.batch()
@@ -277,8 +227,19 @@ var (
 		if h.long() {
 			names = append(names, own, ownToo)
 		}
-		h.addIndexers(rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 2, rapid.ID).
-			Draw(h.T, "indexes")...)
+		names = rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 2, rapid.ID).Draw(h.T, "indexes")
+		h.Logf("AddIndexers(%q)", names)
+		before := h.m.indexes
+		taken := slices.ContainsFunc(names, func(name string) bool {
+			return slices.Contains(before, name)
+		})
+		if err := h.addIndexers(names...); (err != nil) != taken {
+			h.must(fmt.Errorf("AddIndexers(%q) gave the error %v where the store had %q (STORE-24)",
+				names, err, before))
+		}
+		if taken {
+			h.m.indexes = before
+		}
 	}, []string{"STORE-23", "STORE-24"}}
 
 	failWrite = deed{"failing-write", func(h *history) {
@@ -286,10 +247,10 @@ var (
 		h.mustFail(i, func() { h.s.Update(i.key, i.stored()) }, "Update(%q, %v)", i.key, i)
 	}, []string{"STORE-27", "STORE-28"}}
 	failReplace = deed{"failing-replace", func(h *history) {
-		m, i := newModel(), h.drawPoisoned(h.index())
-		m.items = h.content()
-		m.items[i.key] = i
-		h.mustFail(i, func() { h.s.Replace(m.asMap(), "failed") }, "Replace %v", puts(m.items))
+		i := h.drawPoisoned(h.index())
+		items := append(h.objects(len(h.keys)), i)
+		h.mustFail(i, func() { h.s.Replace(newModel(items...).asMap(), "failed") },
+			"Replace %v", puts(items))
 	}, []string{"STORE-27", "STORE-29"}}
 	failTransaction = deed{"failing-transaction", func(h *history) {
 		if b, ok := h.s.(contract.Transactor); ok {
@@ -317,22 +278,15 @@ var (
 	failIndex = deed{"failing-index", func(h *history) {
 		i := h.drawPoisoned(h.index())
 		h.Logf("Index(%s, %v)", i.poison, i)
-		var err error
-		p := panicOf(func() { _, err = h.s.Index(i.poison, i.stored()) })
-		if own := (errPoison{i.name}); i.panics && p != any(own) ||
-			!i.panics && (p != nil || !errors.Is(err, own)) {
-			h.must(fmt.Errorf("Index of %v gave the error %v and panicked with %v", i, err, p))
-		}
+		h.must(askFailing(h.s, i))
 	}, []string{"STORE-31"}}
 
 	doWriteMany = deed{name: "write-many", do: func(h *history) {
-		write := add
+		all := puts(h.objects(len(h.keys)))
 		if yesOrNo.Draw(h.T, "update") {
-			write = update
-		}
-		var all writes
-		for _, i := range h.objects(len(h.keys)) {
-			all = append(all, write(i))
+			for n := range all {
+				all[n].Type = contract.TransactionTypeUpdate
+			}
 		}
 		h.each(all...)
 	}}

@@ -136,12 +136,14 @@ func indexFunc(index string, before func()) contract.IndexFunc {
 }
 
 // indexers returns a new map of the named indexers, or of all if none is named.
-func indexers(names ...string) contract.Indexers { return indexersBefore(nil, names...) }
-
-func indexersBefore(before func(), names ...string) contract.Indexers {
+func indexers(names ...string) contract.Indexers {
 	if len(names) == 0 {
 		names = allIndexes
 	}
+	return indexersBefore(nil, names...)
+}
+
+func indexersBefore(before func(), names ...string) contract.Indexers {
 	m := contract.Indexers{}
 	for _, n := range names {
 		m[n] = indexFunc(n, before)

@@ -135,9 +135,11 @@ const (
 // checkIndexes compares every read of every index with the model: for each value that an
 // object has, for one that none has, and for Index with some of the objects.
 func (m *model) checkIndexes(s contract.Store) error {
+	keys := m.keys()
+	probes := min(mostProbes, max(1, mostLooks/max(1, len(keys))))
 	for _, index := range m.indexes {
 		holders := map[string][]string{} // the keys, by value
-		for _, key := range m.keys() {
+		for _, key := range keys {
 			for _, v := range m.items[key].valuesIn(index) {
 				if has := holders[v]; len(has) == 0 || has[len(has)-1] != key {
 					holders[v] = append(has, key)
@@ -158,10 +160,8 @@ func (m *model) checkIndexes(s contract.Store) error {
 			}
 			m.progress()
 		}
-		all := m.all()
-		probes := min(mostProbes, max(1, mostLooks/max(1, len(all))))
-		for n := 0; n < len(all); n += 1 + len(all)/probes {
-			if err := m.checkIndex(s, index, all[n]); err != nil {
+		for n := 0; n < len(keys); n += 1 + len(keys)/probes {
+			if err := m.checkIndex(s, index, m.items[keys[n]]); err != nil {
 				return err
 			}
 			m.progress()
