@@ -34,7 +34,7 @@ func TestHealthyStoresAgree(t *testing.T) {
 
 // calls matches the calls in the text of a failure.
 var calls = regexp.MustCompile(
-	`(?m)^(Writes|Update|Replace|Transaction|AddIndexers|Bookmark|Index)\b`)
+	`(?m)^(the caller|Writes|Update|Replace|Transaction|AddIndexers|Bookmark|Index)\b`)
 
 // A long history finds each broken store, and rapid shrinks it to a few calls.
 func TestBrokenStoresAreShrunk(t *testing.T) {

@@ -134,12 +134,12 @@ type writes []contract.StoreTransaction
 
 func (w writes) String() string {
 	var b strings.Builder
-	for n, w := range w {
+	for n, next := range w {
 		if n == 10 {
 			b.WriteString(" and so on")
 			break
 		}
-		fmt.Fprintf(&b, " %s(%q, %v)", w.Type, w.Key, w.Object)
+		fmt.Fprintf(&b, " %s(%q, %v)", next.Type, next.Key, next.Object)
 	}
 	return fmt.Sprintf("%d:%s", len(w), &b)
 }
