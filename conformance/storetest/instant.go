@@ -107,7 +107,9 @@ func (sc scene) play(t *suite.T, newStore NewStore, r read) {
 	if sc.batch {
 		transactor(t, s)
 	}
-	fill(s, sc.content(0)...)
+	for _, i := range sc.content(0) {
+		s.Add(i.key, i)
+	}
 
 	var begun, done atomic.Int64
 	var stop atomic.Bool

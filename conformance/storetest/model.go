@@ -218,10 +218,7 @@ func (m *model) check(s contract.Store) error {
 // agree ends the case unless store and model agree.
 func agree(t *suite.T, m *model, s contract.Store, when string) {
 	m.progress = t.Progress
-	if err := m.check(s); err != nil {
-		t.Fatalf("%s: %v", when, err)
-	}
-	t.Progress()
+	(&trial{t, subject{s, m}}).agree(when)
 }
 
 func having(items []*item, index string, values ...string) []*item {
@@ -325,12 +322,4 @@ func panicOf(f func()) (p any) {
 	defer func() { p = recover() }()
 	f()
 	return nil
-}
-
-// fill adds the items one by one and returns the model of them.
-func fill(s contract.Store, items ...*item) *model {
-	for _, i := range items {
-		s.Add(i.key, i)
-	}
-	return newModel(items...)
 }
