@@ -218,9 +218,9 @@ func (t *T) Random(prop func(*rapid.T)) { t.RandomFew(mostRandom, prop) }
 // mostRandom is the number of random inputs at effort 1.
 const mostRandom = 100
 
-// RandomFew is Random on that many inputs at effort 1, of at most 100, for inputs that take
-// long. rapid tries 100, and those beyond few pass unseen; an input that failed and what it is
-// shrunk to are none of these.
+// RandomFew is Random on few inputs at effort 1, instead of 100, for inputs that take long.
+// rapid's own number is a flag of the process, which Random's cases share; so rapid tries 100,
+// and those beyond few pass unseen until one has failed and is shrunk.
 func (t *T) RandomFew(few int, prop func(*rapid.T)) {
 	outsideTests.Do(readyFlags)
 	release, err := rapidFlags.use([]setting{
@@ -229,7 +229,8 @@ func (t *T) RandomFew(few int, prop func(*rapid.T)) {
 		{"rapid.nofailfile", "true"},
 		{"rapid.seed", strconv.FormatUint(t.cfg.Seed, 10)},
 		{"rapid.checks", strconv.Itoa(t.Scale(mostRandom))},
-		// Shrinking a history that hangs must end before the case's own bound.
+		// Shrinking a history that hangs must end before the case's own bound, and a suite of
+		// many cases that fail in good time.
 		{"rapid.shrinktime", (t.cfg.CaseTimeout / 12).String()},
 	})
 	defer release()
