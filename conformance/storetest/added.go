@@ -2,15 +2,12 @@ package storetest
 
 import (
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
 )
 
 // The scheduler may interrupt a goroutine within its List, and AddIndexers and many writes
@@ -27,18 +24,6 @@ const (
 	addedTime    = 600 * time.Millisecond // at effort 1
 )
 
-// moving is an object that the writer moves from value to value, if it has any.
-type moving struct {
-	key    int
-	values []string
-}
-
-func movingAt(n, at int) *moving { return &moving{n, []string{strconv.Itoa(at)}} }
-
-func movingKey(n int) string { return fmt.Sprint("k", n) }
-
-func valuesOfMoving(obj any) ([]string, error) { return obj.(*moving).values, nil }
-
 var addedCases = []suite.Case[NewStore]{{
 	Clause: "STORE-44", Name: "lists-before-and-writes-after",
 	Run: func(t *suite.T, newStore NewStore) {
@@ -50,46 +35,41 @@ var addedCases = []suite.Case[NewStore]{{
 		"later the writer panics, or objects are missing, for the life of the process",
 }}
 
-// addUnderListers plays one round on a store of its own.
+// addUnderListers plays one round on a store of its own. The objects that move have a value in
+// the indexes, the others have none.
 func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
-	s := newStore(contract.Indexers{"first": valuesOfMoving})
-	now := make([]*moving, addedMoving) // by key; the writer's until the readers have ended
-	items := make(map[string]any, addedObjects)
-	for n := range addedObjects {
-		obj := &moving{key: n}
-		if n < addedMoving {
-			obj = movingAt(n, n/addedShare)
-			now[n] = obj
-		}
-		items[movingKey(n)] = obj
+	const first = "first" // like the indexes that are added it has the values of maybe
+	x := newTrial(t, newStore, first)
+	moving := func(n, seq, to int) *item {
+		return newItem(key(n), seq, "").withMaybe(strconv.Itoa(to))
 	}
-	s.Replace(items, "1")
-	names := []string{"first"}
+	items := make([]*item, addedObjects)
+	for n := range items {
+		if items[n] = newItem(key(n), 0, ""); n < addedMoving {
+			items[n] = moving(n, 0, n/addedShare)
+		}
+	}
+	x.replace("1", items...)
 	var ended atomic.Bool
 	actors := []func(){func() {
 		defer ended.Store(true)
 		late := func() bool { return time.Now().After(deadline) }
 		for k := 1; k <= addedTimes && !late(); k++ {
-			move := func(n, to int) {
-				now[n] = movingAt(n, to)
-				s.Update(movingKey(n), now[n])
-				t.Progress()
-			}
 			runtime.Gosched() // readers begin to read, and read on during all that follows
-			move(0, k)
-			names = append(names, fmt.Sprint("added ", k))
-			if err := s.AddIndexers(contract.Indexers{names[k]: valuesOfMoving}); err != nil {
+			x.update(moving(0, 2*k-1, k))
+			if err := x.addIndexers(fmt.Sprint("added ", k)); err != nil {
 				t.Errorf("AddIndexers of a free name: %v", err)
 			}
 			for n := 0; n < addedMoving && !late(); n++ {
-				move(n, k*addedMoving+n/addedShare)
+				x.update(moving(n, 2*k, k*addedMoving+n/addedShare))
+				t.Progress()
 			}
 		}
 	}}
 	for range addedReaders * runtime.GOMAXPROCS(0) {
 		actors = append(actors, func() {
 			for first := true; (first || !ended.Load()) && !t.HasStalled(); first = false {
-				if list := s.List(); len(list) != addedObjects {
+				if list := x.s.List(); len(list) != addedObjects {
 					t.Errorf("List returned %d objects beside AddIndexers and updates; want %d", len(list),
 						addedObjects)
 					return
@@ -98,38 +78,8 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 		})
 	}
 	t.Together(actors...)
-	for _, name := range names {
-		if !t.Failed() {
-			agreeOnMoving(t, s, name, now)
-			t.Progress()
-		}
-	}
-}
-
-// agreeOnMoving compares an index with the objects that have a value.
-func agreeOnMoving(t *suite.T, s contract.Store, name string, now []*moving) {
-	want := map[string][]any{}
-	for _, obj := range now {
-		want[obj.values[0]] = append(want[obj.values[0]], obj)
-	}
-	values := slices.Sorted(slices.Values(s.ListIndexFuncValues(name)))
-	if wanted := slices.Sorted(maps.Keys(want)); !slices.Equal(values, wanted) {
-		t.Errorf("after AddIndexers under lists the values in %q are %q; want %q", name, values, wanted)
-		return
-	}
-	// not each: a store may look through all objects
-	for n := 0; n < addedMoving; n += addedMoving / 10 {
-		value := now[n].values[0]
-		objects := want[value]
-		got, err := s.ByIndex(name, value)
-		same := err == nil && len(got) == len(objects)
-		for _, obj := range objects {
-			same = same && slices.Contains(got, obj)
-		}
-		if !same {
-			t.Errorf("after AddIndexers under lists ByIndex(%s, %s) returned %d objects, %v; want %d", name,
-				value, len(got), err, len(objects))
-			return
-		}
+	if !t.Failed() {
+		x.must(x.m.checkIndexes(x.s))
+		t.Progress()
 	}
 }

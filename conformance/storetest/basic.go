@@ -10,111 +10,91 @@ import (
 
 // Objects by key: Get, List and ListKeys after Add, Update and Delete.
 var basicCases = []suite.Case[NewStore]{
-	{Clause: "STORE-1", Name: "the-very-object", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		a, b := newItem("k", 1, "x"), newItem("k", 1, "x")
-		s.Add("k", a)
-		if got, ok := s.Get("k"); !ok || got != any(a) {
-			t.Fatalf("Get gave %v, %v; want the object that was added", got, ok)
-		}
-		s.Update("k", b)
-		if got, ok := s.Get("k"); !ok || got != any(b) {
-			t.Fatalf("Get gave %v, %v: an equal object took the place of the first, and Get must give "+
-				"the newer one itself", got, ok)
-		}
-	}, Why: "handlers compare old and new by pointer, and informers share objects rather than copy " +
-		"them"},
-	{Clause: "STORE-1", Name: "absent", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		fill(s, newItem("k", 1, "x"))
-		for _, key := range []string{"", "K", "k/"} {
-			if got, ok := s.Get(key); ok || got != nil {
-				t.Errorf("Get(%q) gave %v, %v; want nil, false", key, got, ok)
+	on("STORE-1", "the-very-object",
+		"handlers compare old and new by pointer, and informers share objects rather than copy them",
+		func(x *trial) {
+			x.add(newItem("k", 1, "x"))
+			x.must(x.m.checkGet(x.s, "k"))
+			x.update(newItem("k", 1, "x")) // an equal object, and Get must give the newer one itself
+			x.must(x.m.checkGet(x.s, "k"))
+		}),
+	on("STORE-1", "absent",
+		"a controller takes exists for the word of the cache and deletes or creates by it",
+		func(x *trial) {
+			x.add(newItem("k", 1, "x"))
+			for _, key := range []string{"", "K", "k/"} {
+				x.must(x.m.checkGet(x.s, key))
 			}
-		}
-	}, Why: "a controller takes exists for the word of the cache and deletes or creates by it"},
-	{Clause: "STORE-1", Name: "odd-keys", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		agree(t, fill(s, newItem("", 1, ""), newItem("a/b", 2, ""), newItem("\x00", 3, "\x00"),
-			newItem("ключ", 4, "x")), s, "after adding keys of odd bytes")
-	}, Why: "a key is any string: cluster-scoped objects have no slash"},
-	{Clause: "STORE-2", Name: "add-replaces", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		fill(s, newItem("k", 1, "x", "p"))
-		agree(t, fill(s, newItem("k", 2, "y", "q")), s, "after Add of a present key")
-	}, Why: "a watch that begins again sends ADDED for what is known"},
-	{Clause: "STORE-2", Name: "update-of-absent", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		i := newItem("k", 1, "x", "p")
-		s.Update("k", i)
-		agree(t, newModel(i), s, "after Update of an absent key")
-	}, Why: "a missed ADDED event is mended by the next MODIFIED"},
-	{Clause: "STORE-3", Name: "delete", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := fill(s, newItem("k", 1, "x", "p"), newItem("l", 2, "x", "p"))
-		s.Delete("k")
-		delete(m.items, "k")
-		agree(t, m, s, "after Delete")
-		if got, ok := s.Get("k"); ok {
-			t.Errorf("Get of the deleted key gave %v", got)
-		}
-	}, Why: "a deleted object that stays is acted upon for ever"},
-	{Clause: "STORE-3", Name: "delete-of-absent", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		s.Delete("k")
-		m := fill(s, newItem("l", 2, "x", "p"))
-		s.Delete("k")
-		s.Delete("l")
-		s.Delete("l")
-		delete(m.items, "l")
-		agree(t, m, s, "after deleting absent keys")
-		agree(t, fill(s, newItem("l", 3, "y")), s, "after adding the key again")
-	}, Why: "deletions are delivered more than once"},
-	{Clause: "STORE-3", Name: "from-many-to-few-and-back", Run: func(t *suite.T, newStore NewStore) {
-		const most, compare = 400, 50
-		s := newStore(indexers())
-		m := fill(s, crowd(most)...)
-		for i, n := range t.Rand().Perm(most) {
-			s.Delete(key(n))
-			delete(m.items, key(n))
-			if left := most - i - 1; left%compare == 0 || left < 8 {
-				agree(t, m, s, fmt.Sprintf("when %d of %d objects are left", left, most))
+		}),
+	on("STORE-1", "odd-keys", "a key is any string: cluster-scoped objects have no slash",
+		func(x *trial) {
+			x.add(newItem("", 1, ""), newItem("a/b", 2, ""), newItem("\x00", 3, "\x00"),
+				newItem("ключ", 4, "x"))
+			x.agree("after adding keys of odd bytes")
+		}),
+	on("STORE-2", "add-replaces", "a watch that begins again sends ADDED for what is known",
+		func(x *trial) {
+			x.add(newItem("k", 1, "x", "p"), newItem("k", 2, "y", "q"))
+			x.agree("after Add of a present key")
+		}),
+	on("STORE-2", "update-of-absent", "a missed ADDED event is mended by the next MODIFIED",
+		func(x *trial) {
+			x.update(newItem("k", 1, "x", "p"))
+			x.agree("after Update of an absent key")
+		}),
+	on("STORE-3", "delete", "a deleted object that stays is acted upon for ever", func(x *trial) {
+		x.add(newItem("k", 1, "x", "p"), newItem("l", 2, "x", "p"))
+		x.delete("k")
+		x.agree("after Delete")
+		x.must(x.m.checkGet(x.s, "k"))
+	}),
+	on("STORE-3", "delete-of-absent", "deletions are delivered more than once", func(x *trial) {
+		x.delete("k")
+		x.add(newItem("l", 2, "x", "p"))
+		x.delete("k", "l", "l")
+		x.agree("after deleting absent keys")
+		x.add(newItem("l", 3, "y"))
+		x.agree("after adding the key again")
+	}),
+	on("STORE-3", "from-many-to-few-and-back",
+		"a namespace that is deleted takes most objects with it, and the store gives back their room",
+		func(x *trial) {
+			const most, compare = 400, 50
+			x.add(crowd(most)...)
+			for i, n := range x.Rand().Perm(most) {
+				x.delete(key(n))
+				if left := most - i - 1; left%compare == 0 || left < 8 {
+					x.agree(fmt.Sprintf("when %d of %d objects are left", left, most))
+				}
 			}
-		}
-		agree(t, fill(s, crowd(most)...), s, "when all have come back")
-	}, Why: "a namespace that is deleted takes most objects with it, and the store gives back " +
-		"their room"},
-	{Clause: "STORE-4", Name: "list", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		if got := s.List(); len(got) != 0 {
-			t.Errorf("List of an empty store gave %v", got)
-		}
-		m := fill(s, crowd(300)...)
-		must(t, differs("List", names(s.List()), itemNames(m.all())))
-	}, Why: "a resync that misses an object never reconciles it"},
-	{Clause: "STORE-4", Name: "one-object-under-two-keys", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		i := newItem("k", 1, "x")
-		s.Add("k", i)
-		s.Add("l", i)
-		must(t, differs("List", names(s.List()), []string{i.name, i.name}))
-	}, Why: "what is stored twice is there twice: List is per key"},
-	{Clause: "STORE-5", Name: "list-keys", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		if got := s.ListKeys(); len(got) != 0 {
-			t.Errorf("ListKeys of an empty store gave %v", got)
-		}
-		m := fill(s, crowd(300)...)
-		must(t, differs("ListKeys", s.ListKeys(), itemKeys(m.all())))
-	}, Why: "DeltaFIFO finds what a relist deleted among the keys"},
-	{Clause: "STORE-33", Name: "resync", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := fill(s, crowd(5)...)
-		if err := s.Resync(); err != nil {
-			t.Errorf("Resync: %v", err)
-		}
-		agree(t, m, s, "after Resync")
-	}, Why: "Resync is the FIFO's affair; a store that fails it ends the reflector's resync loop"},
+			x.add(crowd(most)...)
+			x.agree("when all have come back")
+		}),
+	on("STORE-4", "list", "a resync that misses an object never reconciles it", func(x *trial) {
+		x.must(differs("List of an empty store", names(x.s.List()), nil))
+		x.add(crowd(300)...)
+		x.must(differs("List", names(x.s.List()), itemNames(x.m.all())))
+	}),
+	on("STORE-4", "one-object-under-two-keys", "what is stored twice is there twice: List is per key",
+		func(x *trial) {
+			i := newItem("k", 1, "x")
+			x.s.Add("k", i)
+			x.s.Add("l", i)
+			x.must(differs("List", names(x.s.List()), []string{i.name, i.name}))
+		}),
+	on("STORE-5", "list-keys", "DeltaFIFO finds what a relist deleted among the keys",
+		func(x *trial) {
+			x.must(differs("ListKeys of an empty store", x.s.ListKeys(), nil))
+			x.add(crowd(300)...)
+			x.must(differs("ListKeys", x.s.ListKeys(), x.m.keys()))
+		}),
+	on("STORE-33", "resync",
+		"Resync is the FIFO's affair; a store that fails it ends the reflector's resync loop",
+		func(x *trial) {
+			x.add(crowd(5)...)
+			x.must(x.s.Resync())
+			x.agree("after Resync")
+		}),
 }
 
 // sliceCases try to harm the store through each slice that it returns.
@@ -137,40 +117,34 @@ var sliceCases = []suite.Case[NewStore]{
 
 func sliceCase[E comparable](name string,
 	read func(contract.Store) ([]E, error)) suite.Case[NewStore] {
-	return suite.Case[NewStore]{Clause: "STORE-6", Name: name,
-		Run: func(t *suite.T, newStore NewStore) {
-			s := newStore(indexers())
-			m := fill(s, crowd(40)...)
-			mine, err := read(s)
-			must(t, err)
-			kept := slices.Clone(mine)
-			for n := range 40 { // other objects, under the same values
-				s.Update(key(n), at(n, 45))
-			}
-			_, err = read(s)
-			must(t, err)
-			for n := range 40 {
-				s.Update(key(n), newItem(key(n), 1000+n, "moved", "moved"))
-			}
-			for n := range 20 {
-				s.Delete(key(n))
-			}
-			s.Replace(m.asMap(), "2")
-			if !slices.Equal(mine, kept) {
-				t.Fatalf("later calls changed a slice that was returned before: %v, was %v", mine, kept)
-			}
-			mine, err = read(s)
-			must(t, err)
-			var zero E
-			slices.Reverse(mine)
-			agree(t, m, s, "after the caller reversed the result")
-			room := mine[:cap(mine)] // append would write here
-			for n := range room {
-				room[n] = zero
-			}
-			agree(t, m, s, "after the caller overwrote the result and what append reaches")
-		}, Why: "callers sort what they list, and a shared backing array corrupts the cache under " +
-			"everybody"}
+	why := "callers sort what they list, and a shared backing array corrupts the cache under everybody"
+	return on("STORE-6", name, why, func(x *trial) {
+		x.add(crowd(40)...)
+		mine, err := read(x.s)
+		x.must(err)
+		kept := slices.Clone(mine)
+		for n := range 40 { // other objects, under the same values
+			x.update(at(n, 45))
+		}
+		_, err = read(x.s)
+		x.must(err)
+		for n := range 40 {
+			x.update(newItem(key(n), 1000+n, "moved", "moved"))
+		}
+		for n := range 20 {
+			x.delete(key(n))
+		}
+		x.replace("2", crowd(40)...)
+		if !slices.Equal(mine, kept) {
+			x.Fatalf("later calls changed a slice that was returned before: %v, was %v", mine, kept)
+		}
+		mine, err = read(x.s)
+		x.must(err)
+		slices.Reverse(mine)
+		x.agree("after the caller reversed the result")
+		clear(mine[:cap(mine)]) // append would write there
+		x.agree("after the caller overwrote the result and what append reaches")
+	})
 }
 
 // key returns the n-th key. All keys differ; those of n below 1000 sort in the order of n.
@@ -185,8 +159,11 @@ var manyValues = [][]string{nil, {"x"}, {"x", "y"}, {"y", "y"}, {"z", "x", "y"}}
 
 // at returns the item that write number seq stores under the n-th key. It is a pure
 // function, and its items have every shape of index values.
-func at(n, seq int) *item {
-	i := newItem(key(n), seq, string("abc"[(n+seq/3)%3]), manyValues[(n+2*seq)%len(manyValues)]...)
+func at(n, seq int) *item { return shaped(key(n), n, seq) }
+
+// shaped is at under any key.
+func shaped(key string, n, seq int) *item {
+	i := newItem(key, seq, string("abc"[(n+seq/3)%3]), manyValues[(n+2*seq)%len(manyValues)]...)
 	if (n+seq)%2 == 0 {
 		i.withMaybe(string("pq"[(n+seq)/2%2]))
 	}

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
 )
 
 // callCases: calls that must work during other calls. A violation shows as a call that does
@@ -10,64 +9,66 @@ import (
 var callCases = []suite.Case[NewStore]{
 	{Clause: "STORE-32", Name: "index-func-uses-another-store",
 		Run: func(t *suite.T, newStore NewStore) {
-			other := newStore(indexers())
-			kept := fill(other, crowd(9)...)
+			other := newTrial(t, newStore, allIndexes...)
+			other.add(crowd(9)...)
 			useOther := func() {
-				other.Get(key(1))
-				other.List()
-				other.ListKeys()
-				other.ListIndexFuncValues(one)
-				other.GetIndexers()
-				_, _ = other.ByIndex(one, "a")
-				_, _ = other.IndexKeys(one, "a")
-				_, _ = other.Index(one, at(0, 0))
-				other.Update(key(2), kept.items[key(2)])
-				other.Delete("absent")
+				other.ask()
+				other.s.Update(key(2), other.m.items[key(2)])
+				other.s.Delete("absent")
 			}
-			s := newStore(indexersBefore(useOther, one, many))
-			m := fill(s, crowd(5)...)
-			must(t, s.AddIndexers(indexersBefore(useOther, maybe)))
-			s.Update(key(1), at(1, 1))
-			s.Delete(key(1))
-			delete(m.items, key(1))
-			if b, ok := s.(contract.Transactor); ok {
-				b.Transaction(update(at(2, 1)), remove(key(2)), add(m.items[key(2)]))
-			}
-			agree(t, m, s, "with an IndexFunc that uses another store")
-			m = newModel(at(0, 1), at(7, 1))
-			s.Replace(m.asMap(), "2")
-			agree(t, m, s, "after Replace, with an IndexFunc that uses another store")
-			agree(t, kept, other, "the other store")
+			x := newTrial(t, newStore)
+			x.s = newStore(indexersBefore(useOther, one, many))
+			x.add(crowd(5)...)
+			must(t, x.s.AddIndexers(indexersBefore(useOther, maybe)))
+			x.m.indexes = allIndexes
+			x.update(at(1, 1))
+			x.delete(key(1))
+			x.batched(update(at(2, 1)), remove(key(2)), add(at(2, 0)))
+			x.agree("with an IndexFunc that uses another store")
+			x.replace("2", at(0, 1), at(7, 1))
+			x.agree("after Replace, with an IndexFunc that uses another store")
+			other.agree("the other store")
 		}, Why: "pods are indexed by what the store of nodes says"},
-	{Clause: "STORE-32", Name: "writes-while-a-result-is-held",
-		Run: func(t *suite.T, newStore NewStore) {
-			s := newStore(indexers())
-			m := fill(s, crowd(9)...)
-			byIndex, err := s.ByIndex(one, "a")
-			must(t, err)
-			for _, o := range append(s.List(), byIndex...) {
+	on("STORE-32", "writes-while-a-result-is-held", "garbage collectors list and delete as they go",
+		func(x *trial) {
+			x.add(crowd(9)...)
+			byIndex, err := x.s.ByIndex(one, "a")
+			x.must(err)
+			for _, o := range append(x.s.List(), byIndex...) {
 				i := o.(*item)
-				s.Update(i.key, i)
-				s.Delete(i.key)
-				s.Add(i.key, i)
-				must(t, m.checkObjects(s))
+				x.update(i)
+				x.delete(i.key)
+				x.add(i)
+				x.must(x.m.checkObjects(x.s))
 			}
-			for _, k := range s.ListKeys() {
-				s.Delete(k)
-			}
-			agree(t, newModel(), s, "after deleting every listed key")
-		}, Why: "garbage collectors list and delete as they go"},
-	{Clause: "STORE-32", Name: "a-held-result-blocks-nobody",
-		Run: func(t *suite.T, newStore NewStore) {
-			s := newStore(indexers())
-			m := fill(s, crowd(9)...)
-			held := s.List()
-			t.Together(func() {
+			x.delete(x.s.ListKeys()...)
+			x.agree("after deleting every listed key")
+		}),
+	on("STORE-32", "a-held-result-blocks-nobody", "a handler may hold a list for hours",
+		func(x *trial) {
+			x.add(crowd(9)...)
+			held := x.s.List()
+			x.Together(func() {
 				for n := range 50 {
-					s.Update(key(n%9), m.items[key(n%9)])
+					x.update(at(n%9, 0))
 				}
-				s.Replace(m.asMap(), "2")
+				x.replace("2", crowd(9)...)
 			})
-			must(t, differs("the held List", names(held), itemNames(m.all())))
-		}, Why: "a handler may hold a list for hours"},
+			x.must(differs("the held List", names(held), itemNames(crowd(9))))
+		}),
+}
+
+// ask makes each call that reads, whatever it answers.
+func (x *trial) ask() {
+	x.s.Get(key(4))
+	x.s.List()
+	x.s.ListKeys()
+	x.s.ListIndexFuncValues(one)
+	x.s.GetIndexers()
+	_, err := x.s.ByIndex(one, "a")
+	x.must(err)
+	_, err = x.s.IndexKeys(one, "a")
+	x.must(err)
+	_, err = x.s.Index(one, at(0, 0))
+	x.must(err)
 }

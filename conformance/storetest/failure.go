@@ -15,13 +15,23 @@ type failingWrite struct {
 	write func(s contract.Store, bad *item)
 }
 
-// open makes a store, or skips the case if the store lacks the optional interface.
-func (w failingWrite) open(t *suite.T, newStore NewStore) contract.Store {
-	s := newStore(indexers())
-	if w.batch {
-		transactor(t, s)
-	}
-	return s
+// each calls f for each item that fails, with a new store that the write has panicked on.
+func (w failingWrite) each(t *suite.T, newStore NewStore, f func(x *trial, how string)) {
+	failures(func(how string, bad *item) {
+		x := newTrial(t, newStore, allIndexes...)
+		if w.batch {
+			transactor(t, x.s)
+		}
+		x.add(crowd(9)...)
+		how = w.name + " with " + how
+		switch p := panicOf(func() { w.write(x.s, bad) }); {
+		case p == nil:
+			t.Fatalf("%s does not panic", how)
+		case bad.panics && p != any(errPoison{bad.name}):
+			t.Fatalf("%s: panic %v; want the IndexFunc's own", how, p)
+		}
+		f(x, how)
+	})
 }
 
 var (
@@ -38,7 +48,7 @@ var (
 	}}
 	failingAddIndexers = failingWrite{"add-indexers", false, func(s contract.Store, bad *item) {
 		fails := func(obj any) ([]string, error) {
-			if obj.(*item).key != key(4) {
+			if itemOf(obj).key != key(4) {
 				return []string{"v"}, nil
 			}
 			if bad.panics {
@@ -58,22 +68,6 @@ var (
 			add(bad), update(newItem(bad.key, 10, "a")), update(at(3, 5)), remove(key(5)))
 	}}
 )
-
-func add(i *item) contract.StoreTransaction { return txn(contract.TransactionTypeAdd, i.key, i) }
-
-func update(i *item) contract.StoreTransaction {
-	return txn(contract.TransactionTypeUpdate, i.key, i)
-}
-
-// remove passes no object, like a caller that knows only the key.
-func remove(key string) contract.StoreTransaction {
-	return txn(contract.TransactionTypeDelete, key, nil)
-}
-
-func txn(kind contract.TransactionType, key string, obj any) contract.StoreTransaction {
-	return contract.StoreTransaction{Key: key,
-		Transaction: contract.Transaction{Type: kind, Object: obj}}
-}
 
 // failures calls f for each item that fails, in each index and in each way.
 func failures(f func(how string, bad *item)) {
@@ -101,61 +95,45 @@ var failureCases = []suite.Case[NewStore]{
 	unwrittenCase("STORE-39", failingTransaction),
 	{Clause: "STORE-31", Name: "index-of-a-failing-object", Run: func(t *suite.T, newStore NewStore) {
 		failures(func(how string, bad *item) {
-			s := newStore(indexers())
-			m := fill(s, crowd(9)...)
-			var err error
-			p := panicOf(func() { _, err = s.Index(bad.poison, bad) })
-			switch {
-			case bad.panics && p != errPoison{bad.name}:
-				t.Fatalf("Index with %s: panic %v; want the IndexFunc's own", how, p)
-			case !bad.panics && p != nil:
-				t.Fatalf("Index with %s panics: %v", how, p)
-			case !bad.panics && !errors.Is(err, errPoison{bad.name}):
-				t.Fatalf("Index with %s gave error %v; want the IndexFunc's", how, err)
-			}
-			agree(t, m, s, "after Index with "+how)
-			m.items[key(0)] = at(0, 1)
-			s.Update(key(0), m.items[key(0)])
-			agree(t, m, s, "writing after Index with "+how)
+			x := newTrial(t, newStore, allIndexes...)
+			x.add(crowd(9)...)
+			x.must(askFailing(x.s, bad))
+			x.agree("after Index with " + how)
+			x.update(at(0, 1))
+			x.agree("writing after Index with " + how)
 		})
 	}, Why: "Index is asked with objects of callers, which may be anything"},
+}
+
+// askFailing calls Index with an item on which its IndexFunc fails.
+func askFailing(s contract.Store, bad *item) error {
+	var err error
+	p := panicOf(func() { _, err = s.Index(bad.poison, bad.stored()) })
+	own := errPoison{bad.name}
+	switch {
+	case bad.panics && p != any(own):
+		return fmt.Errorf("Index of %v: panic %v; want the IndexFunc's own", bad, p)
+	case !bad.panics && (p != nil || !errors.Is(err, own)):
+		return fmt.Errorf("Index of %v gave the error %v and panics with %v; want the IndexFunc's error",
+			bad, err, p)
+	}
+	return nil
 }
 
 // usableCase: the write panics, and every method still answers.
 func usableCase(w failingWrite) suite.Case[NewStore] {
 	return suite.Case[NewStore]{Clause: "STORE-27", Name: w.name,
 		Run: func(t *suite.T, newStore NewStore) {
-			failures(func(how string, bad *item) {
-				s := w.open(t, newStore)
-				fill(s, crowd(9)...)
-				switch p := panicOf(func() { w.write(s, bad) }); {
-				case p == nil:
-					t.Fatalf("%s with %s does not panic", w.name, how)
-				case bad.panics && p != errPoison{bad.name}:
-					t.Fatalf("%s with %s: panic %v; want the IndexFunc's own", w.name, how, p)
-				}
+			w.each(t, newStore, func(x *trial, how string) {
 				// The content is open now, but each method must return, and a Replace must
 				// restore order. A lock left held hangs here.
-				s.Get(key(4))
-				s.List()
-				s.ListKeys()
-				s.ListIndexFuncValues(one)
-				s.GetIndexers()
-				_, err := s.ByIndex(one, "a")
-				must(t, err)
-				_, err = s.IndexKeys(one, "a")
-				must(t, err)
-				_, err = s.Index(one, at(0, 0))
-				must(t, err)
-				m := newModel(at(0, 1), at(1, 1))
-				s.Replace(m.asMap(), "6")
-				agree(t, m, s, "Replace after "+w.name+" with "+how)
-				m.items[key(0)] = at(0, 2)
-				s.Update(key(0), m.items[key(0)])
-				s.Delete(key(1))
-				delete(m.items, key(1))
-				must(t, s.AddIndexers(contract.Indexers{"later": indexFunc(one, nil)}))
-				agree(t, m, s, "writing after "+w.name+" with "+how)
+				x.ask()
+				x.replace("6", at(0, 1), at(1, 1))
+				x.agree("Replace after " + how)
+				x.update(at(0, 2))
+				x.delete(key(1))
+				x.must(x.s.AddIndexers(contract.Indexers{"later": indexFunc(one, nil)}))
+				x.agree("writing after " + how)
 			})
 		}, Why: "informers recover from panics in handlers; a lock left held stops the process for " +
 			"good and silently"}
@@ -165,32 +143,17 @@ func usableCase(w failingWrite) suite.Case[NewStore] {
 func unwrittenCase(clause string, w failingWrite) suite.Case[NewStore] {
 	return suite.Case[NewStore]{Clause: clause, Name: w.name,
 		Run: func(t *suite.T, newStore NewStore) {
-			failures(func(how string, bad *item) {
-				s := w.open(t, newStore)
-				m := fill(s, crowd(9)...)
-				version := func() string {
-					if v, ok := s.(contract.ResourceVersioner); ok {
-						return v.LastStoreSyncResourceVersion()
-					}
-					return ""
-				}
-				before := version()
-				if p := panicOf(func() { w.write(s, bad) }); p == nil {
-					t.Fatalf("%s with %s does not panic", w.name, how)
-				}
-				agree(t, m, s, "after "+w.name+" with "+how)
-				if after := version(); after != before {
-					t.Fatalf("%s with %s moved the resource version from %q to %q", w.name, how, before, after)
-				}
+			w.each(t, newStore, func(x *trial, how string) {
+				x.agree("after " + how)
+				x.must(x.m.checkVersion(x.s))
 				for _, added := range []string{"bad", "good", "good2"} {
-					if _, err := s.ByIndex(added, "v"); err == nil {
-						t.Fatalf("%s with %s left the index %q behind", w.name, how, added)
+					if _, err := x.s.ByIndex(added, "v"); err == nil {
+						t.Fatalf("%s left the index %q behind", how, added)
 					}
 				}
 				for n := range 12 { // each write must find the object's old places in the indexes
-					m.items[key(n)] = at(n, 8)
-					s.Update(key(n), m.items[key(n)])
-					agree(t, m, s, "writing after "+w.name+" with "+how)
+					x.update(at(n, 8))
+					x.agree("writing after " + how)
 				}
 			})
 		}, Why: "half a write is an object that its index denies, or an index that finds another " +

@@ -1,179 +1,365 @@
 package storetest
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"pgregory.net/rapid"
 
-	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
 
-// history is a random sequence of writes on a store and on the model.
+// history is a random sequence of calls on a store and on the model. Its log is the list of
+// calls that rapid prints of a failure once it has shrunk it.
 type history struct {
-	s   contract.Store
-	m   *model
-	seq int
+	*rapid.T
+	subject
+	// keys are all that it may use. With many of them a draw stands for a run of calls on
+	// keys in a row, so that a long history has few draws and rapid shrinks it quickly.
+	keys []string
+	seq  int            // of the newest object
+	held []func() error // each tells whether a result that the store returned has changed
 }
 
-// deed is one kind of random write.
+// fewKeys are the keys of short histories.
+var fewKeys = []string{"", "a", "b", "c", "d", "ns/e"}
+
+func (h *history) long() bool { return len(h.keys) > len(fewKeys) }
+
+// deed is one kind of random step.
 type deed struct {
-	name string
-	do   func(h *history, rt *rapid.T)
+	name    string
+	do      func(h *history)
+	clauses []string // it is left out if one of them is waived
 }
 
 var (
-	randomKeys = rapid.SampledFrom([]string{"", "a", "b", "c", "d", "ns/e"})
-	randomOne  = rapid.SampledFrom([]string{"a", "b", "c"})
+	randomOne  = rapid.SampledFrom([]string{"a", "b", "c", "node"})
 	randomMany = rapid.SliceOfN(rapid.SampledFrom([]string{"x", "y", "z"}), 0, 3)
 	randomSome = rapid.SampledFrom([]string{"", "", "p", "q"})
-	randomHow  = rapid.SampledFrom(allIndexes)
+	yesOrNo    = rapid.Bool()
 )
 
-func (h *history) draw(rt *rapid.T) *item {
+func (h *history) number(label string, least, most int) int {
+	return rapid.IntRange(least, most).Draw(h.T, label)
+}
+
+func (h *history) key() string { return rapid.SampledFrom(h.keys).Draw(h.T, "key") }
+
+func (h *history) index() string { return rapid.SampledFrom(h.m.indexes).Draw(h.T, "index") }
+
+func (h *history) next() int {
 	h.seq++
-	i := newItem(randomKeys.Draw(rt, "key"), h.seq, randomOne.Draw(rt, "one"),
-		randomMany.Draw(rt, "many")...)
-	return i.withMaybe(randomSome.Draw(rt, "maybe"))
+	return h.seq
 }
 
-func (h *history) drawPoisoned(rt *rapid.T) *item {
-	return h.draw(rt).poisoned(randomHow.Draw(rt, "index that fails"),
-		rapid.Bool().Draw(rt, "by a panic"))
-}
-
-// drawContent returns a content for Replace, of up to five items.
-func (h *history) drawContent(rt *rapid.T) *model {
-	items := make([]*item, rapid.IntRange(0, 5).Draw(rt, "items"))
-	for n := range items {
-		items[n] = h.draw(rt)
+// draw draws an object. Nodes come and go as the history goes on.
+func (h *history) draw() *item {
+	key, value := h.key(), randomOne.Draw(h.T, "one")
+	if value == "node" {
+		value += strconv.Itoa(h.seq / 100)
 	}
-	m := newModel(items...)
-	m.indexes = h.m.indexes
-	return m
+	i := newItem(key, h.next(), value, randomMany.Draw(h.T, "many")...).
+		withMaybe(randomSome.Draw(h.T, "maybe"))
+	if h.long() && h.number("metadata", 0, 9) == 9 {
+		return i.withoutMeta()
+	}
+	return i
 }
 
-// drawBatch returns writes for Transaction, and applies them to the given items.
-func (h *history) drawBatch(rt *rapid.T, items map[string]*item) []contract.StoreTransaction {
-	writes := make([]contract.StoreTransaction, rapid.IntRange(0, 6).Draw(rt, "writes"))
-	for n := range writes {
-		switch i := h.draw(rt); rapid.IntRange(0, 2).Draw(rt, "kind") {
-		case 0:
-			writes[n] = add(i)
-			items[i.key] = i
-		case 1:
-			writes[n] = update(i)
-			items[i.key] = i
-		case 2:
-			writes[n] = remove(i.key)
-			delete(items, i.key)
+func (h *history) drawPoisoned(index string) *item {
+	return h.draw().poisoned(index, yesOrNo.Draw(h.T, "by a panic"))
+}
+
+// objects draws up to most objects: one by one, or in a long history a run of them.
+func (h *history) objects(most int) []*item {
+	items := make([]*item, h.number("objects", 0, most))
+	first := 0
+	if h.long() {
+		first = h.number("first key", 0, len(h.keys)-1)
+	}
+	for n := range items {
+		if !h.long() {
+			items[n] = h.draw()
+			continue
+		}
+		at := (first + n) % len(h.keys)
+		if items[n] = shaped(h.keys[at], at, h.next()); h.seq%10 == 0 {
+			items[n].withoutMeta()
 		}
 	}
-	return writes
+	return items
 }
 
-// mustFail fails the history unless the write panics.
-func mustFail(rt *rapid.T, write func()) {
-	if panicOf(write) == nil {
-		rt.Fatalf("a write whose IndexFunc fails does not panic")
+// puts returns the writes of these items.
+func puts(items []*item) (all writes) {
+	for _, i := range items {
+		all = append(all, add(i))
+	}
+	return all
+}
+
+// batch draws the writes of a Transaction.
+func (h *history) batch() (all writes) {
+	most, mix := len(h.keys), 0
+	if h.long() {
+		most, mix = 150, h.number("mix", 0, 3)
+	}
+	for n, i := range h.objects(most) {
+		kind := (mix + n*(mix%2)) % 3 // all of a kind, or in turns
+		if !h.long() {
+			kind = h.number("kind", 0, 2)
+		}
+		switch kind {
+		case 0:
+			all = append(all, update(i))
+		case 1:
+			all = append(all, add(i))
+		default:
+			all = append(all, remove(i.key))
+			if i.seq%2 == 0 {
+				all[n].Object = i.stored()
+			}
+		}
+	}
+	return all
+}
+
+// writes is a list of writes whose text is that of the first ones.
+type writes []contract.StoreTransaction
+
+func (w writes) String() string {
+	var b strings.Builder
+	for n, next := range w {
+		if n == 10 {
+			b.WriteString(" and so on")
+			break
+		}
+		fmt.Fprintf(&b, " %s(%q, %v)", next.Type, next.Key, next.Object)
+	}
+	return fmt.Sprintf("%d:%s", len(w), &b)
+}
+
+// each makes the writes one by one, on the store and on the model.
+func (h *history) each(all ...contract.StoreTransaction) {
+	h.Logf("Writes %v", writes(all))
+	h.write(all...)
+}
+
+// mustFail fails the history unless the call panics, with what bad panics with if it does.
+func (h *history) mustFail(bad *item, call func(), format string, args ...any) {
+	h.Logf(format, args...)
+	p := panicOf(call)
+	if p == nil || bad.panics && p != any(errPoison{bad.name}) {
+		h.must(fmt.Errorf("the IndexFunc fails on %v, and the call panics with %v (STORE-27)", bad, p))
 	}
 }
+
+// must fails the history on an error: on one line and with one text, because rapid gives up
+// shrinking where the same calls fail with two texts, as those of a store that answers in
+// random order.
+func (h *history) must(errs ...error) {
+	if err := errors.Join(errs...); err != nil {
+		h.Log(err)
+		h.Fatal("store and model disagree; how, say the last lines below")
+	}
+}
+
+// results calls f with results that the store returned.
+func (h *history) results(objects func(string, []any), strings func(string, []string)) {
+	objects("List", h.s.List())
+	strings("ListKeys", h.s.ListKeys())
+	for _, index := range h.m.indexes {
+		value := "no such value"
+		if values := indexValues(h.m.all(), index); len(values) > 0 {
+			value = values[0]
+		}
+		got, err := h.s.ByIndex(index, value)
+		h.must(err)
+		objects("ByIndex", got)
+		keys, err := h.s.IndexKeys(index, value)
+		h.must(err)
+		strings("IndexKeys", keys)
+		strings("ListIndexFuncValues", h.s.ListIndexFuncValues(index))
+	}
+}
+
+// hold keeps a result until the store is next compared.
+func hold[E comparable](h *history) func(call string, got []E) {
+	return func(call string, got []E) {
+		was := slices.Clone(got)
+		h.held = append(h.held, func() error {
+			if !slices.Equal(got, was) {
+				return fmt.Errorf("later calls changed what %s had returned: %v, was %v", call, got, was)
+			}
+			return nil
+		})
+	}
+}
+
+// spoil overwrites a result and what append would write to.
+func spoil[E any](_ string, got []E) { clear(got[:cap(got)]) }
 
 var (
-	doAdd = deed{"add", func(h *history, rt *rapid.T) {
-		i := h.draw(rt)
-		h.m.items[i.key] = i
-		h.s.Add(i.key, i)
-	}}
-	doUpdate = deed{"update", func(h *history, rt *rapid.T) {
-		i := h.draw(rt)
-		h.m.items[i.key] = i
-		h.s.Update(i.key, i)
-	}}
-	doDelete = deed{"delete", func(h *history, rt *rapid.T) {
-		k := randomKeys.Draw(rt, "key")
-		delete(h.m.items, k)
-		h.s.Delete(k)
-	}}
-	doReplace = deed{"replace", func(h *history, rt *rapid.T) {
-		h.m = h.drawContent(rt)
-		h.s.Replace(h.m.asMap(), "1")
-	}}
-	doTransaction = deed{"transaction", func(h *history, rt *rapid.T) {
-		h.s.(contract.Transactor).Transaction(h.drawBatch(rt, h.m.items)...)
-	}}
-	doAddIndexers = deed{"add-indexers", func(h *history, rt *rapid.T) {
-		index := randomHow.Draw(rt, "index")
-		taken := slices.Contains(h.m.indexes, index)
-		if err := h.s.AddIndexers(indexers(index)); (err != nil) != taken {
-			rt.Fatalf("AddIndexers(%s) gave error %v where the store had %v", index, err, h.m.indexes)
-		}
-		if !taken {
-			h.m.indexes = append(h.m.indexes, index)
-		}
-	}}
+	doAdd    = deed{name: "add", do: func(h *history) { h.each(add(h.draw())) }}
+	doUpdate = deed{name: "update", do: func(h *history) { h.each(update(h.draw())) }}
+	doDelete = deed{name: "delete", do: func(h *history) { h.each(remove(h.key())) }}
 
-	failWrite = deed{"failing-write", func(h *history, rt *rapid.T) {
-		i := h.drawPoisoned(rt)
-		mustFail(rt, func() { h.s.Update(i.key, i) })
+	doReplace = deed{name: "replace", do: func(h *history) {
+		items, version := h.objects(len(h.keys)), strconv.Itoa(h.next())
+		h.Logf("Replace %v, version %s", puts(items), version)
+		h.replace(version, items...)
 	}}
-	failReplace = deed{"failing-replace", func(h *history, rt *rapid.T) {
-		m, i := h.drawContent(rt), h.drawPoisoned(rt)
-		m.items[i.key] = i
-		mustFail(rt, func() { h.s.Replace(m.asMap(), "2") })
+	doTransaction = deed{"transaction", func(h *history) {
+		if b, ok := h.s.(contract.Transactor); ok {
+			var writes writes = h.batch()
+			h.Logf("Transaction %v", writes)
+			b.Transaction(writes...)
+			h.m.apply(writes...)
+		}
+	}, []string{"STORE-37"}}
+	doAddIndexers = deed{"add-indexers", func(h *history) {
+		names := []string{one, many, maybe}
+		if h.long() {
+			names = append(names, own, ownToo)
+		}
+		names = rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 2, rapid.ID).Draw(h.T, "indexes")
+		h.Logf("AddIndexers(%q)", names)
+		before := h.m.indexes
+		taken := slices.ContainsFunc(names, func(name string) bool {
+			return slices.Contains(before, name)
+		})
+		if err := h.addIndexers(names...); (err != nil) != taken {
+			h.must(fmt.Errorf("AddIndexers(%q) gave the error %v where the store had %q (STORE-24)",
+				names, err, before))
+		}
+		if taken {
+			h.m.indexes = before
+		}
+	}, []string{"STORE-23", "STORE-24"}}
+
+	failWrite = deed{"failing-write", func(h *history) {
+		i := h.drawPoisoned(h.index())
+		h.mustFail(i, func() { h.s.Update(i.key, i.stored()) }, "Update(%q, %v)", i.key, i)
+	}, []string{"STORE-27", "STORE-28"}}
+	failReplace = deed{"failing-replace", func(h *history) {
+		i := h.drawPoisoned(h.index())
+		items := append(h.objects(len(h.keys)), i)
+		h.mustFail(i, func() { h.s.Replace(newModel(items...).asMap(), "failed") },
+			"Replace %v", puts(items))
+	}, []string{"STORE-27", "STORE-29"}}
+	failTransaction = deed{"failing-transaction", func(h *history) {
+		if b, ok := h.s.(contract.Transactor); ok {
+			i := h.drawPoisoned(h.index())
+			writes := slices.Concat(h.batch(), writes{update(i)}, h.batch())
+			h.mustFail(i, func() { b.Transaction(writes...) }, "Transaction %v", writes)
+		}
+	}, []string{"STORE-27", "STORE-39"}}
+	// An object on which only an index fails that the store does not have is stored.
+	failAddIndexers = deed{"failing-add-indexers", func(h *history) {
+		index := fmt.Sprint("added ", h.next())
+		i := h.drawPoisoned(index)
+		h.each(update(i))
+		h.mustFail(i, func() { _ = h.s.AddIndexers(indexers(index, index+", too")) },
+			"AddIndexers(%q)", index)
+		for _, name := range []string{index, index + ", too"} {
+			if _, err := h.s.ByIndex(name, "p"); err == nil {
+				h.must(fmt.Errorf("AddIndexers has failed, and the store has the index %q", name))
+			}
+		}
+		if yesOrNo.Draw(h.T, "delete it") {
+			h.each(remove(i.key))
+		}
+	}, []string{"STORE-27", "STORE-30"}}
+	failIndex = deed{"failing-index", func(h *history) {
+		i := h.drawPoisoned(h.index())
+		h.Logf("Index(%s, %v)", i.poison, i)
+		h.must(askFailing(h.s, i))
+	}, []string{"STORE-31"}}
+
+	doWriteMany = deed{name: "write-many", do: func(h *history) {
+		all := puts(h.objects(len(h.keys)))
+		if yesOrNo.Draw(h.T, "update") {
+			for n := range all {
+				all[n].Type = contract.TransactionTypeUpdate
+			}
+		}
+		h.each(all...)
 	}}
-	failTransaction = deed{"failing-transaction", func(h *history, rt *rapid.T) {
-		scratch := maps.Clone(h.m.items)
-		writes := append(h.drawBatch(rt, scratch), update(h.drawPoisoned(rt)))
-		writes = append(writes, h.drawBatch(rt, scratch)...)
-		mustFail(rt, func() { h.s.(contract.Transactor).Transaction(writes...) })
+	doDeleteMany = deed{"delete-many", func(h *history) {
+		give := yesOrNo.Draw(h.T, "with the object")
+		var all writes
+		for n, i := range h.objects(len(h.keys)) {
+			all = append(all, remove(i.key))
+			if give {
+				all[n].Object = i.stored()
+			}
+		}
+		h.each(all...)
+	}, []string{"STORE-41"}}
+	// An object again, under its own key or another one: then the store holds it twice.
+	doAgain = deed{name: "again", do: func(h *history) {
+		if i := h.m.items[h.key()]; i != nil {
+			w := update(i)
+			w.Key = h.key()
+			h.each(w)
+		}
 	}}
+	doBookmark = deed{"bookmark", func(h *history) {
+		if v, ok := h.s.(contract.ResourceVersioner); ok {
+			h.m.version, h.m.versionOpen = strconv.Itoa(h.next()), false
+			h.Logf("Bookmark(%q)", h.m.version)
+			v.Bookmark(h.m.version)
+		}
+	}, []string{"STORE-40"}}
+	doReplaceNil = deed{"replace-nil", func(h *history) {
+		h.Logf("Replace(nil)")
+		h.m.replace(map[string]*item{}, "nil")
+		h.s.Replace(nil, "nil")
+	}, []string{"STORE-21"}}
+
+	doAsk = deed{name: "ask", do: func(h *history) {
+		index, key, value := h.index(), h.key(), "no such value"
+		probe := h.m.items[key]
+		if probe == nil || probe.poison != "" {
+			probe = h.draw()
+		}
+		if values := probe.valuesIn(index); len(values) > 0 {
+			value = values[len(values)-1]
+		}
+		_, unknown := h.s.ByIndex("no such index", value)
+		if unknown == nil {
+			h.must(errors.New("ByIndex of an index that does not exist gave no error (STORE-17)"))
+		}
+		h.must(h.m.checkGet(h.s, key), h.m.checkValue(h.s, index, value, h.m.having(index, value)),
+			h.m.checkIndex(h.s, index, probe))
+	}}
+	doCompare = deed{name: "compare", do: func(h *history) {
+		h.must(h.m.check(h.s), differs("GetIndexers",
+			slices.Collect(maps.Keys(h.s.GetIndexers())), h.m.indexes))
+		for _, changed := range h.held {
+			h.must(changed())
+		}
+		h.held = nil
+	}}
+	doAskVersion = deed{"ask-version", func(h *history) { h.must(h.m.checkVersion(h.s)) },
+		[]string{"STORE-40", "STORE-41", "STORE-42", "STORE-43"}}
+	doHold = deed{"hold", func(h *history) { h.results(hold[any](h), hold[string](h)) },
+		[]string{"STORE-6"}}
+	doSpoil = deed{"spoil", func(h *history) {
+		h.Logf("the caller overwrites what the store returns")
+		h.results(spoil[any], spoil[string])
+	}, []string{"STORE-6"}}
+	doSpoilIndexers = deed{"spoil-indexers", func(h *history) {
+		h.Logf("the caller changes the map of GetIndexers")
+		got := h.s.GetIndexers()
+		clear(got)
+		if got != nil {
+			got["no such index"] = nil
+		}
+	}, []string{"STORE-26"}}
 )
-
-// historyCases: after every step the store agrees with the model.
-var historyCases = []suite.Case[NewStore]{
-	historyCase("STORE-2", "objects", allIndexes, (*model).checkObjects, doAdd, doUpdate, doDelete,
-		doReplace),
-	historyCase("STORE-19", "indexes", allIndexes, (*model).check, doAdd, doUpdate, doDelete,
-		doReplace),
-	historyCase("STORE-23", "indexers-added", []string{one}, (*model).check, doUpdate, doDelete,
-		doReplace, doAddIndexers),
-	historyCase("STORE-28", "failing-writes", allIndexes, (*model).check, doUpdate, doDelete,
-		failWrite),
-	historyCase("STORE-29", "failing-replaces", allIndexes, (*model).check, doUpdate, doDelete,
-		doReplace, failReplace),
-	historyCase("STORE-37", "transactions", allIndexes, (*model).check, doTransaction, doUpdate,
-		doDelete),
-	historyCase("STORE-39", "failing-transactions", allIndexes, (*model).check, doTransaction,
-		doUpdate, failTransaction),
-}
-
-func historyCase(clause, name string, indexes []string, check func(*model, contract.Store) error,
-	deeds ...deed) suite.Case[NewStore] {
-	return suite.Case[NewStore]{Clause: clause, Name: "random-history-of-" + name,
-		Run: func(t *suite.T, newStore NewStore) {
-			if slices.ContainsFunc(deeds, func(d deed) bool { return d.name == doTransaction.name }) {
-				transactor(t, newStore(indexers()))
-			}
-			t.Random(randomHistory(newStore, indexes, check, deeds...))
-		}, Why: "the order of events is the cluster's to choose"}
-}
-
-// randomHistory does the deeds in random order. After each it checks the store.
-func randomHistory(newStore NewStore, indexes []string, check func(*model, contract.Store) error,
-	deeds ...deed) func(*rapid.T) {
-	return func(rt *rapid.T) {
-		h := &history{s: newStore(indexers(indexes...)), m: newModel()}
-		h.m.indexes = slices.Clone(indexes)
-		actions := map[string]func(*rapid.T){"": func(rt *rapid.T) {
-			if err := check(h.m, h.s); err != nil {
-				rt.Fatal(err)
-			}
-		}}
-		for _, d := range deeds {
-			actions[d.name] = func(rt *rapid.T) { d.do(h, rt) }
-		}
-		rt.Repeat(actions)
-	}
-}

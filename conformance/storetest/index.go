@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,393 +12,357 @@ import (
 
 // Objects by index, on one goroutine.
 var indexCases = []suite.Case[NewStore]{
-	{Clause: "STORE-13", Name: "by-index", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := fill(s, crowd(60)...)
-		for _, v := range []string{"a", "b", "c", "", "absent"} {
-			got, err := s.ByIndex(one, v)
-			must(t, answered(err, "ByIndex(one, "+v+")", names(got), itemNames(having(m.all(), one, v))))
-		}
-	}, Why: "owners find their pods by index; a wrong one is adopted or deleted"},
-	{Clause: "STORE-13", Name: "empty-store", Run: func(t *suite.T, newStore NewStore) {
-		got, err := newStore(indexers()).ByIndex(one, "a")
-		must(t, answered(err, "ByIndex", names(got), nil))
-	}, Why: "an index is asked before the first object comes"},
-	{Clause: "STORE-14", Name: "index-keys-sorted", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := fill(s, crowd(60)...)
-		for _, v := range []string{"a", "b", "c", "", "absent"} {
-			got, err := s.IndexKeys(one, v)
-			must(t, answered(err, "IndexKeys(one, "+v+")", got, itemKeys(having(m.all(), one, v))))
-			if !slices.IsSorted(got) {
-				t.Errorf("IndexKeys(one, %s) is not sorted: %q", v, got)
+	on("STORE-13", "by-index", "owners find their pods by index; a wrong one is adopted or deleted",
+		func(x *trial) {
+			x.add(crowd(60)...)
+			for _, v := range []string{"a", "b", "c", "", "absent"} {
+				got, err := x.s.ByIndex(one, v)
+				x.must(answered(err, "ByIndex(one, "+v+")", names(got), x.m.names(x.m.having(one, v))))
 			}
-		}
-	}, Why: "callers rely on client-go's sorted keys for stable output"},
-	{Clause: "STORE-15", Name: "shared-values-once", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := fill(s, crowd(60)...)
-		for _, probe := range []*item{
-			newItem("absent", 1, "a", "x", "y"),
-			newItem("absent", 2, "b", "y", "x", "y", "absent"),
-			newItem("absent", 3, "absent"),
-			newItem("absent", 4, "c", "z", "z").withMaybe("p"),
-			m.items[key(7)],
-		} {
-			for _, index := range allIndexes {
-				got, err := s.Index(index, probe)
-				must(t, answered(err, "Index("+index+", "+probe.name+")", names(got),
-					itemNames(sharing(m.all(), index, probe))))
+		}),
+	on("STORE-13", "empty-store", "an index is asked before the first object comes",
+		func(x *trial) {
+			got, err := x.s.ByIndex(one, "a")
+			x.must(answered(err, "ByIndex", names(got), nil))
+		}),
+	on("STORE-14", "index-keys-sorted", "callers rely on client-go's sorted keys for stable output",
+		func(x *trial) {
+			x.add(crowd(60)...)
+			for _, v := range []string{"a", "b", "c", "", "absent"} {
+				got, err := x.s.IndexKeys(one, v)
+				x.must(answered(err, "IndexKeys(one, "+v+")", got, x.m.having(one, v)))
+				if !slices.IsSorted(got) {
+					x.Errorf("IndexKeys(one, %s) is not sorted: %q", v, got)
+				}
 			}
-		}
-	}, Why: "an object that shares two values would be reconciled twice"},
-	{Clause: "STORE-16", Name: "values", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		if got := s.ListIndexFuncValues(many); len(got) != 0 {
-			t.Errorf("ListIndexFuncValues of an empty store gave %q", got)
-		}
-		m := fill(s, crowd(60)...)
+		}),
+	on("STORE-15", "shared-values-once", "an object that shares two values would be reconciled twice",
+		func(x *trial) {
+			x.add(crowd(60)...)
+			for _, probe := range []*item{
+				newItem("absent", 1, "a", "x", "y"),
+				newItem("absent", 2, "b", "y", "x", "y", "absent"),
+				newItem("absent", 3, "absent"),
+				newItem("absent", 4, "c", "z", "z").withMaybe("p"),
+				x.m.items[key(7)],
+			} {
+				for _, index := range allIndexes {
+					x.must(x.m.checkIndex(x.s, index, probe))
+				}
+			}
+		}),
+	on("STORE-16", "values", "it is how callers walk an index", func(x *trial) {
+		x.must(differs("ListIndexFuncValues of an empty store", x.s.ListIndexFuncValues(many), nil))
+		x.add(crowd(60)...)
 		for _, index := range allIndexes {
-			must(t, differs("ListIndexFuncValues("+index+")", s.ListIndexFuncValues(index),
-				indexValues(m.all(), index)))
+			x.must(differs("ListIndexFuncValues("+index+")", x.s.ListIndexFuncValues(index),
+				indexValues(x.m.all(), index)))
 		}
-	}, Why: "it is how callers walk an index"},
-	{Clause: "STORE-16", Name: "empty-sets-dropped", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		values := func(want ...string) {
-			must(t, differs("ListIndexFuncValues(one)", s.ListIndexFuncValues(one), want))
-		}
-		s.Add("k", newItem("k", 1, "v1", "m"))
-		s.Add("l", newItem("l", 2, "v1", "m"))
-		s.Update("k", newItem("k", 3, "v2"))
-		values("v1", "v2")
-		s.Update("l", newItem("l", 4, "v2"))
-		values("v2")
-		s.Delete("k")
-		values("v2")
-		s.Delete("l")
-		values()
-		for n := range 1000 {
-			s.Add("k", newItem("k", n, key(n), key(n)))
-			s.Delete("k")
-		}
-		values()
-		must(t, differs("ListIndexFuncValues(many)", s.ListIndexFuncValues(many), nil))
-	}, Why: "jobs and events have values of their own: the empty sets of those that are gone grow " +
-		"without bound (kubernetes#84959)"},
+	}),
+	on("STORE-16", "empty-sets-dropped",
+		"jobs and events have values of their own: the empty sets of those that are gone grow "+
+			"without bound (kubernetes#84959)",
+		func(x *trial) {
+			values := func(want ...string) {
+				x.must(differs("ListIndexFuncValues(one)", x.s.ListIndexFuncValues(one), want))
+			}
+			x.add(newItem("k", 1, "v1", "m"), newItem("l", 2, "v1", "m"))
+			x.update(newItem("k", 3, "v2"))
+			values("v1", "v2")
+			x.update(newItem("l", 4, "v2"))
+			values("v2")
+			x.delete("k")
+			values("v2")
+			x.delete("l")
+			values()
+			for n := range 1000 {
+				x.add(newItem("k", n, key(n), key(n)))
+				x.delete("k")
+			}
+			values()
+			x.must(differs("ListIndexFuncValues(many)", x.s.ListIndexFuncValues(many), nil))
+		}),
 	{Clause: "STORE-17", Name: "unknown-index", Run: func(t *suite.T, newStore NewStore) {
-		for _, s := range []contract.Store{newStore(indexers()), newStore(contract.Indexers{})} {
+		for _, x := range []*trial{newTrial(t, newStore, allIndexes...), newTrial(t, newStore)} {
 			i := newItem("k", 1, "a")
-			m := fill(s, i)
-			if got, err := s.Index("nowhere", i); err == nil {
-				t.Errorf("Index of an unknown index gave %v and no error", got)
+			x.add(i)
+			_, index := x.s.Index("nowhere", i)
+			_, keys := x.s.IndexKeys("nowhere", "a")
+			_, by := x.s.ByIndex("nowhere", "a")
+			for call, err := range map[string]error{"Index": index, "IndexKeys": keys, "ByIndex": by} {
+				if err == nil {
+					x.Errorf("%s of an unknown index gave no error", call)
+				}
 			}
-			if got, err := s.IndexKeys("nowhere", "a"); err == nil {
-				t.Errorf("IndexKeys of an unknown index gave %v and no error", got)
-			}
-			if got, err := s.ByIndex("nowhere", "a"); err == nil {
-				t.Errorf("ByIndex of an unknown index gave %v and no error", got)
-			}
-			if got := s.ListIndexFuncValues("nowhere"); len(got) != 0 {
-				t.Errorf("ListIndexFuncValues of an unknown index gave %v", got)
-			}
-			must(t, m.checkObjects(s))
+			x.must(differs("ListIndexFuncValues of an unknown index",
+				x.s.ListIndexFuncValues("nowhere"), nil))
+			x.must(x.m.checkObjects(x.s))
 		}
 	}, Why: "a misspelt index that answers nothing looks like an empty cluster"},
-	{Clause: "STORE-18", Name: "several-none-twice", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := fill(s,
-			newItem("none", 1, "a"),
-			newItem("several", 2, "a", "x", "y", "z"),
-			newItem("twice", 3, "a", "x", "x"),
-			newItem("empty-value", 4, "", "", "x"),
-		)
-		agree(t, m, s, "with no value, several, and one twice")
-		s.Delete("twice")
-		s.Delete("empty-value")
-		delete(m.items, "twice")
-		delete(m.items, "empty-value")
-		agree(t, m, s, "after deleting those with one twice")
-	}, Why: "labels, volumes and owners give many values or none"},
-	{Clause: "STORE-18", Name: "many-twice", Run: func(t *suite.T, newStore NewStore) {
-		const most = 40 // stores often look through few values, and keep a set of many
-		values := make([]string, most)
-		for i := range values {
-			values[i] = fmt.Sprint("v-", i)
-		}
-		seq := 0
-		// k has the values from one number up to another, the first half of them twice.
-		k := func(from, to int) *item {
-			seq++
-			return newItem("k", seq, "a", slices.Concat(values[from:to], values[from:(from+to)/2])...)
-		}
-		s := newStore(indexers(one, maybe))
-		m := fill(s, newItem("other", 0, "a", "v-7"), k(0, 30))
-		must(t, s.AddIndexers(indexers(many)))
-		agree(t, m, s, "after AddIndexers")
-		for _, of := range [][2]int{{0, 30}, {10, most}, {0, 10}, {0, most}} {
-			m.items["k"] = k(of[0], of[1])
-			s.Update("k", m.items["k"])
-			agree(t, m, s, "after writing "+m.items["k"].name)
-		}
-		if b, is := s.(contract.Transactor); is {
-			m.items["k"] = k(10, most)
-			b.Transaction(update(k(20, most)), update(k(0, 25)), remove("k"), add(m.items["k"]))
-			agree(t, m, s, "after a Transaction with four writes of k")
-		}
-		m.items["k"] = k(0, 20)
-		s.Replace(m.asMap(), "1")
-		agree(t, m, s, "after Replace")
-		s.Delete("k")
-		delete(m.items, "k")
-		agree(t, m, s, "after Delete")
-	}, Why: "an object that has a value twice among many leaves one of them behind when it goes"},
-	{Clause: "STORE-19", Name: "update-moves", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := fill(s, newItem("other", 0, "a", "x", "y", "z").withMaybe("p"))
-		for seq, i := range []*item{
-			newItem("k", 1, "a", "x"),
-			newItem("k", 2, "a", "x"), // nothing moves
-			newItem("k", 3, "b", "x"), // one index of three
-			newItem("k", 4, "b", "x", "y"),
-			newItem("k", 5, "b", "y", "x"), // the same values in another order
-			newItem("k", 6, "b", "y", "z"), // some stay
-			newItem("k", 7, "b", "z", "z"),
-			newItem("k", 8, "b", "z"), // one value, before it the same one twice
-			newItem("k", 9, "b"),
-			newItem("k", 10, "b").withMaybe("p"),
-			newItem("k", 11, "b").withMaybe("q"),
-			newItem("k", 12, "b"),
-			newItem("k", 13, "a", "x", "y", "z").withMaybe("q"),
-		} {
-			if seq%2 == 0 {
-				s.Update("k", i)
-			} else {
-				s.Add("k", i)
+	on("STORE-18", "several-none-twice", "labels, volumes and owners give many values or none",
+		func(x *trial) {
+			x.add(newItem("none", 1, "a"), newItem("several", 2, "a", "x", "y", "z"),
+				newItem("twice", 3, "a", "x", "x"), newItem("empty-value", 4, "", "", "x"))
+			x.agree("with no value, several, and one twice")
+			x.delete("twice", "empty-value")
+			x.agree("after deleting those with one twice")
+		}),
+	onIndexes([]string{one, maybe}, "STORE-18", "many-twice",
+		"an object that has a value twice among many leaves one of them behind when it goes",
+		func(x *trial) {
+			const most = 40 // stores often look through few values, and keep a set of many
+			values := make([]string, most)
+			for i := range values {
+				values[i] = fmt.Sprint("v-", i)
 			}
-			m.items["k"] = i
-			agree(t, m, s, "after writing "+i.name)
-		}
-		s.Delete("k")
-		delete(m.items, "k")
-		agree(t, m, s, "after Delete")
-	}, Why: "a pod that is scheduled moves from no node to a node; under both it is counted twice"},
-	{Clause: "STORE-19", Name: "the-newer-object-under-an-unchanged-value",
-		Run: func(t *suite.T, newStore NewStore) {
-			s := newStore(indexers())
-			fill(s, newItem("k", 1, "a", "x").withMaybe("p"))
-			agree(t, fill(s, newItem("k", 2, "a", "x").withMaybe("p")), s,
-				"after an Update that moves nothing")
-		}, Why: "a store that skips an index whose value is the same must still serve the newer object " +
-			"from it"},
+			seq := 0
+			// k has the values from one number up to another, the first half of them twice.
+			k := func(from, to int) *item {
+				seq++
+				return newItem("k", seq, "a",
+					slices.Concat(values[from:to], values[from:(from+to)/2])...)
+			}
+			other := newItem("other", 0, "a", "v-7")
+			x.add(other, k(0, 30))
+			x.must(x.addIndexers(many))
+			x.agree("after AddIndexers")
+			for _, of := range [][2]int{{0, 30}, {10, most}, {0, 10}, {0, most}} {
+				x.update(k(of[0], of[1]))
+				x.agree("after writing " + x.m.items["k"].name)
+			}
+			x.batched(update(k(20, most)), update(k(0, 25)), remove("k"), add(k(10, most)))
+			x.agree("after a Transaction with four writes of k")
+			x.replace("1", other, k(0, 20))
+			x.agree("after Replace")
+			x.delete("k")
+			x.agree("after Delete")
+		}),
+	on("STORE-19", "update-moves",
+		"a pod that is scheduled moves from no node to a node; under both it is counted twice",
+		func(x *trial) {
+			x.add(newItem("other", 0, "a", "x", "y", "z").withMaybe("p"))
+			for seq, i := range []*item{
+				newItem("k", 1, "a", "x"),
+				newItem("k", 2, "a", "x"), // nothing moves
+				newItem("k", 3, "b", "x"), // one index of three
+				newItem("k", 4, "b", "x", "y"),
+				newItem("k", 5, "b", "y", "x"), // the same values in another order
+				newItem("k", 6, "b", "y", "z"), // some stay
+				newItem("k", 7, "b", "z", "z"),
+				newItem("k", 8, "b", "z"), // one value, before it the same one twice
+				newItem("k", 9, "b"),
+				newItem("k", 10, "b").withMaybe("p"),
+				newItem("k", 11, "b").withMaybe("q"),
+				newItem("k", 12, "b"),
+				newItem("k", 13, "a", "x", "y", "z").withMaybe("q"),
+			} {
+				if seq%2 == 0 {
+					x.update(i)
+				} else {
+					x.add(i)
+				}
+				x.agree("after writing " + i.name)
+			}
+			x.delete("k")
+			x.agree("after Delete")
+		}),
+	on("STORE-19", "the-newer-object-under-an-unchanged-value",
+		"a store that skips an index whose value is the same must still serve the newer object from it",
+		func(x *trial) {
+			x.add(newItem("k", 1, "a", "x").withMaybe("p"), newItem("k", 2, "a", "x").withMaybe("p"))
+			x.agree("after a write that moves nothing")
+		}),
 }
 
 // replaceCases: Replace.
 var replaceCases = []suite.Case[NewStore]{
-	{Clause: "STORE-20", Name: "the-whole-content", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		fill(s, crowd(30)...)
-		m := newModel(at(5, 1), at(6, 1), at(40, 1))
-		s.Replace(m.asMap(), "2")
-		agree(t, m, s, "after Replace")
-		if got, ok := s.Get(key(1)); ok {
-			t.Errorf("Get of a key that Replace dropped gave %v", got)
-		}
-	}, Why: "a relist that leaves what is gone keeps ghosts for ever"},
-	{Clause: "STORE-20", Name: "from-many-to-few-and-back", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		for seq, n := range []int{700, 60, 9000, 5, 300} { // beyond 4,096 a store may split the work
-			t.Progress()
-			m := newModel()
-			for i := range n {
-				object := at(i+n/2, seq) // some keys are new, some are not
-				m.items[object.key] = object
+	on("STORE-20", "the-whole-content", "a relist that leaves what is gone keeps ghosts for ever",
+		func(x *trial) {
+			x.add(crowd(30)...)
+			x.replace("2", at(5, 1), at(6, 1), at(40, 1))
+			x.agree("after Replace")
+			x.must(x.m.checkGet(x.s, key(1)))
+		}),
+	on("STORE-20", "from-many-to-few-and-back",
+		"a relist after most objects were deleted keeps one of them for ever",
+		func(x *trial) {
+			for seq, n := range []int{700, 60, 9000, 5, 300} { // beyond 4,096 a store may split the work
+				x.Progress()
+				items := make([]*item, n)
+				for i := range items {
+					items[i] = at(i+n/2, seq) // some keys are new, some are not
+				}
+				x.replace(fmt.Sprint(seq), items...)
+				x.agree(fmt.Sprintf("after Replace number %d, with %d objects", seq+1, n))
 			}
-			s.Replace(m.asMap(), fmt.Sprint(seq))
-			agree(t, m, s, fmt.Sprintf("after Replace number %d, with %d objects", seq+1, n))
-		}
-	}, Why: "a relist after most objects were deleted keeps one of them for ever"},
-	{Clause: "STORE-20", Name: "writes-after", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := newModel(crowd(5)...)
-		s.Replace(m.asMap(), "1")
+		}),
+	on("STORE-20", "writes-after", "the watch goes on where the list ended", func(x *trial) {
+		x.replace("1", crowd(5)...)
 		for n := range 10 {
-			m.items[key(n)] = at(n, n+1)
-			s.Update(key(n), m.items[key(n)])
-			s.Delete(key(n / 2))
-			delete(m.items, key(n/2))
-			agree(t, m, s, "writing on after Replace")
+			x.update(at(n, n+1))
+			x.delete(key(n / 2))
+			x.agree("writing on after Replace")
 		}
-	}, Why: "the watch goes on where the list ended"},
-	{Clause: "STORE-20", Name: "empty", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		s.Replace(map[string]any{}, "1")
-		agree(t, newModel(), s, "after an empty Replace of an empty store")
-		fill(s, crowd(9)...)
-		s.Replace(map[string]any{}, "2")
-		agree(t, newModel(), s, "after an empty Replace")
-		agree(t, fill(s, crowd(9)...), s, "after adding again")
-	}, Why: "the last object of a kind does go away"},
-	{Clause: "STORE-21", Name: "nil", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		fill(s, crowd(9)...)
-		s.Replace(nil, "2")
-		agree(t, newModel(), s, "after Replace(nil)")
-		var m *model
-		if p := panicOf(func() { m = fill(s, crowd(9)...) }); p != nil {
-			t.Fatalf("Add after Replace(nil) panics: %v", p)
-		}
-		agree(t, m, s, "after adding again")
-	}, Why: "a nil map is Go's empty map to read, and panics on the first write"},
-	{Clause: "STORE-22", Name: "old-values-gone", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		fill(s, newItem("k", 1, "old", "old", "kept").withMaybe("old"), newItem("l", 2, "old", "old"))
-		m := newModel(newItem("k", 3, "new", "kept", "new"))
-		s.Replace(m.asMap(), "2")
-		agree(t, m, s, "after Replace")
-		for _, index := range allIndexes {
-			if got, err := s.ByIndex(index, "old"); err != nil || len(got) != 0 {
-				t.Errorf("ByIndex(%s, old) gave %v, %v after Replace dropped the last object with the value",
-					index, got, err)
+	}),
+	on("STORE-20", "empty", "the last object of a kind does go away", func(x *trial) {
+		x.replace("1")
+		x.agree("after an empty Replace of an empty store")
+		x.add(crowd(9)...)
+		x.replace("2")
+		x.agree("after an empty Replace")
+		x.add(crowd(9)...)
+		x.agree("after adding again")
+	}),
+	on("STORE-21", "nil", "a nil map is Go's empty map to read, and panics on the first write",
+		func(x *trial) {
+			x.add(crowd(9)...)
+			x.s.Replace(nil, "2")
+			clear(x.m.items)
+			x.agree("after Replace(nil)")
+			if p := panicOf(func() { x.add(crowd(9)...) }); p != nil {
+				x.Fatalf("Add after Replace(nil) panics: %v", p)
 			}
-		}
-	}, Why: "stale values of a dropped object give nil or deleted objects to whoever asks the index"},
+			x.agree("after adding again")
+		}),
+	on("STORE-22", "old-values-gone",
+		"stale values of a dropped object give nil or deleted objects to whoever asks the index",
+		func(x *trial) {
+			x.add(newItem("k", 1, "old", "old", "kept").withMaybe("old"), newItem("l", 2, "old", "old"))
+			x.replace("2", newItem("k", 3, "new", "kept", "new"))
+			x.agree("after Replace")
+			for _, index := range allIndexes {
+				x.must(x.m.checkValue(x.s, index, "old", nil))
+			}
+		}),
 }
 
 // indexerCases: indexers that AddIndexers adds.
 var indexerCases = []suite.Case[NewStore]{
-	{Clause: "STORE-23", Name: "back-fill", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers(one))
-		m := fill(s, crowd(30)...)
-		must(t, s.AddIndexers(indexers(many, maybe)))
-		agree(t, m, s, "after AddIndexers on a filled store")
-		for n := range 10 {
-			m.items[key(n)] = at(n, n+1)
-			s.Update(key(n), m.items[key(n)])
-		}
-		s.Delete(key(11))
-		delete(m.items, key(11))
-		agree(t, m, s, "after writing on")
-		m = newModel(crowd(3)...)
-		s.Replace(m.asMap(), "2")
-		agree(t, m, s, "after Replace")
-	}, Why: "controllers add their indexers to an informer that another one has started"},
-	{Clause: "STORE-23", Name: "back-fill-of-many", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers(one))
-		m := newModel(crowd(manyItems)...)
-		s.Replace(m.asMap(), "1")
-		t.Progress()
-		must(t, s.AddIndexers(indexers(many, maybe)))
-		t.Progress()
-		agree(t, m, s, "after AddIndexers on a large store")
-	}, Why: "a second controller adds its index to an informer of a whole cluster, and finds a " +
-		"part of the objects"},
-	{Clause: "STORE-23", Name: "back-fill-of-own-values", Run: func(t *suite.T, newStore NewStore) {
-		of := func(obj any) ([]string, error) { return []string{ownValue(obj.(*item))}, nil }
-		s := newStore(contract.Indexers{own: of})
-		m := newModel(crowd(manyItems)...)
-		m.progress = t.Progress
-		s.Replace(m.asMap(), "1")
-		t.Progress()
-		must(t, m.checkOwnValues(s, own))
-		must(t, s.AddIndexers(contract.Indexers{ownLater: of}))
-		t.Progress()
-		must(t, m.checkOwnValues(s, ownLater))
-	}, Why: "an index by UID has a value for each object, and one that is lost is an object that " +
-		"nobody finds"},
-	{Clause: "STORE-23", Name: "nothing-to-add", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(contract.Indexers{})
-		must(t, s.AddIndexers(contract.Indexers{}))
-		must(t, s.AddIndexers(nil))
-		must(t, s.AddIndexers(indexers()))
-		agree(t, fill(s, crowd(9)...), s, "after AddIndexers to a store that had none")
-	}, Why: "an informer is made without indexers more often than not"},
-	{Clause: "STORE-24", Name: "name-taken", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers(one))
-		m := fill(s, crowd(9)...)
-		m.indexes = []string{one}
-		other := func(any) ([]string, error) { return []string{"other"}, nil }
-		for range 20 { // the order in which a map is walked must not matter
-			if err := s.AddIndexers(contract.Indexers{many: other, one: other, maybe: other}); err == nil {
-				t.Fatalf("AddIndexers took a name that the store has")
+	onIndexes([]string{one}, "STORE-23", "back-fill",
+		"controllers add their indexers to an informer that another one has started",
+		func(x *trial) {
+			x.add(crowd(30)...)
+			x.must(x.addIndexers(many, maybe))
+			x.agree("after AddIndexers on a filled store")
+			for n := range 10 {
+				x.update(at(n, n+1))
 			}
-			for _, index := range []string{many, maybe} {
-				if _, err := s.ByIndex(index, "other"); err == nil {
-					t.Fatalf("AddIndexers was refused and yet added %q", index)
+			x.delete(key(11))
+			x.agree("after writing on")
+			x.replace("2", crowd(3)...)
+			x.agree("after Replace")
+		}),
+	onIndexes([]string{one}, "STORE-23", "back-fill-of-many",
+		"a second controller adds its index to an informer of a whole cluster, and finds a part of "+
+			"the objects",
+		func(x *trial) { x.backFillMany(many, maybe) }),
+	onIndexes([]string{own}, "STORE-23", "back-fill-of-own-values",
+		"an index by UID has a value for each object, and one that is lost is an object that nobody "+
+			"finds",
+		func(x *trial) { x.backFillMany(ownToo) }),
+	onIndexes(nil, "STORE-23", "nothing-to-add",
+		"an informer is made without indexers more often than not",
+		func(x *trial) {
+			x.must(x.addIndexers())
+			x.must(x.s.AddIndexers(nil))
+			x.must(x.addIndexers(allIndexes...))
+			x.add(crowd(9)...)
+			x.agree("after AddIndexers to a store that had none")
+		}),
+	onIndexes([]string{one}, "STORE-24", "name-taken",
+		"two controllers that both add \"by-node\" must hear of it and not read each other's index",
+		func(x *trial) {
+			x.add(crowd(9)...)
+			other := func(any) ([]string, error) { return []string{"other"}, nil }
+			for range 20 { // the order in which a map is walked must not matter
+				err := x.s.AddIndexers(contract.Indexers{many: other, one: other, maybe: other})
+				if err == nil {
+					x.Fatalf("AddIndexers took a name that the store has")
+				}
+				for _, index := range []string{many, maybe} {
+					if _, err := x.s.ByIndex(index, "other"); err == nil {
+						x.Fatalf("AddIndexers was refused and yet added %q", index)
+					}
 				}
 			}
-		}
-		agree(t, m, s, "after AddIndexers was refused")
-		must(t, s.AddIndexers(indexers(many, maybe)))
-		agree(t, newModel(m.all()...), s, "after the names were added")
-	}, Why: "two controllers that both add \"by-node\" must hear of it and not read each other's " +
-		"index"},
-	{Clause: "STORE-52", Name: "words", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers(one))
-		fill(s, crowd(3)...)
-		words := func(call string, err error, want string) {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("the error of %s is %q; want one with %q", call, fmt.Sprint(err), want)
-			}
-		}
-		words("AddIndexers", s.AddIndexers(indexers(one)), "indexer conflict")
-		unknown := "Index with name " + many + " does not exist"
-		_, err := s.Index(many, newItem("k", 1, "a", "x"))
-		words("Index", err, unknown)
-		_, err = s.IndexKeys(many, "x")
-		words("IndexKeys", err, unknown)
-		_, err = s.ByIndex(many, "x")
-		words("ByIndex", err, unknown)
-	}, Why: "a controller that adds an index which another one may have added takes \"indexer " +
-		"conflict\" for success"},
-	{Clause: "STORE-25", Name: "get-indexers", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers(one))
-		must(t, s.AddIndexers(indexers(many, maybe)))
-		probe := newItem("k", 1, "a", "x", "y").withMaybe("p")
-		got := s.GetIndexers()
-		if len(got) != len(allIndexes) {
-			t.Errorf("GetIndexers gave %d indexers; want %v", len(got), allIndexes)
-		}
-		for _, index := range allIndexes {
-			f := got[index]
-			if f == nil {
-				t.Fatalf("GetIndexers has no %q", index)
-			}
-			values, err := f(probe)
-			must(t, answered(err, index, values, probe.valuesIn(index)))
-		}
-	}, Why: "callers look whether an index is there before they add it"},
-	{Clause: "STORE-26", Name: "a-map-of-its-own", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers(one))
-		before := s.GetIndexers()
-		must(t, s.AddIndexers(indexers(many)))
-		if len(before) != 1 {
-			t.Fatalf("AddIndexers wrote to the map that GetIndexers had returned: who walks it meanwhile " +
-				"crashes")
-		}
-		mine := s.GetIndexers()
-		delete(mine, one)
-		mine[maybe] = indexFunc(maybe, nil)
-		m := fill(s, crowd(9)...)
-		m.indexes = []string{one, many}
-		agree(t, m, s, "after the caller changed the map")
-		if got := s.GetIndexers(); len(got) != 2 || got[one] == nil || got[maybe] != nil {
-			t.Errorf("the caller's change of the map is seen by GetIndexers: %d indexers", len(got))
-		}
-		// Only a store that passed so far can be tested for this: Go ends the process when
-		// one map is written while another goroutine iterates over it.
-		t.Together(func() {
-			for n := range 50 {
-				if err := s.AddIndexers(contract.Indexers{key(n): indexFunc(one, nil)}); err != nil {
-					t.Errorf("AddIndexers: %v", err)
+			x.agree("after AddIndexers was refused")
+			x.must(x.addIndexers(many, maybe))
+			x.agree("after the names were added")
+		}),
+	onIndexes([]string{one}, "STORE-52", "words",
+		"a controller that adds an index which another one may have added takes \"indexer conflict\" "+
+			"for success",
+		func(x *trial) {
+			x.add(crowd(3)...)
+			words := func(call string, err error, want string) {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					x.Errorf("the error of %s is %q; want one with %q", call, fmt.Sprint(err), want)
 				}
 			}
-		}, func() {
-			for range 50 {
-				for name := range s.GetIndexers() {
-					_ = name
+			words("AddIndexers", x.s.AddIndexers(indexers(one)), "indexer conflict")
+			unknown := "Index with name " + many + " does not exist"
+			_, err := x.s.Index(many, newItem("k", 1, "a", "x"))
+			words("Index", err, unknown)
+			_, err = x.s.IndexKeys(many, "x")
+			words("IndexKeys", err, unknown)
+			_, err = x.s.ByIndex(many, "x")
+			words("ByIndex", err, unknown)
+		}),
+	onIndexes([]string{one}, "STORE-25", "get-indexers",
+		"callers look whether an index is there before they add it",
+		func(x *trial) {
+			x.must(x.addIndexers(many, maybe))
+			probe := newItem("k", 1, "a", "x", "y").withMaybe("p")
+			got := x.s.GetIndexers()
+			x.must(differs("GetIndexers", slices.Collect(maps.Keys(got)), allIndexes))
+			for index, f := range got {
+				if f == nil {
+					x.Fatalf("GetIndexers has no function of %q", index)
 				}
+				values, err := f(probe)
+				x.must(answered(err, index, values, probe.valuesIn(index)))
 			}
-		})
-	}, Why: "a map that is read by one goroutine and written by another ends the process"},
+		}),
+	onIndexes([]string{one}, "STORE-26", "a-map-of-its-own",
+		"a map that is read by one goroutine and written by another ends the process",
+		func(x *trial) {
+			before := x.s.GetIndexers()
+			x.must(x.addIndexers(many))
+			if len(before) != 1 {
+				x.Fatalf("AddIndexers wrote to the map that GetIndexers had returned: who walks it " +
+					"meanwhile crashes")
+			}
+			mine := x.s.GetIndexers()
+			delete(mine, one)
+			mine[maybe] = indexFunc(maybe, nil)
+			x.add(crowd(9)...)
+			x.agree("after the caller changed the map")
+			if got := x.s.GetIndexers(); len(got) != 2 || got[one] == nil || got[maybe] != nil {
+				x.Errorf("the caller's change of the map is seen by GetIndexers: %d indexers", len(got))
+			}
+			// Only a store that passed so far can be tested for this: Go ends the process when
+			// one map is written while another goroutine iterates over it.
+			x.Together(func() {
+				for n := range 50 {
+					if err := x.s.AddIndexers(contract.Indexers{key(n): indexFunc(one, nil)}); err != nil {
+						x.Errorf("AddIndexers: %v", err)
+					}
+				}
+			}, func() {
+				for range 50 {
+					for name := range x.s.GetIndexers() {
+						_ = name
+					}
+				}
+			})
+		}),
+}
+
+// backFillMany adds indexes to a store of many objects.
+func (x *trial) backFillMany(names ...string) {
+	x.replace("1", crowd(manyItems)...)
+	x.Progress()
+	x.must(x.addIndexers(names...))
+	x.Progress()
+	x.agree("after AddIndexers on a large store")
 }

@@ -24,7 +24,7 @@ func reusing() contract.Indexers {
 			for i := range buffer {
 				buffer[i] = "stale" // visible in a store that kept the slice
 			}
-			return buffer[:copy(buffer, obj.(*item).valuesIn(index))], nil
+			return buffer[:copy(buffer, itemOf(obj).valuesIn(index))], nil
 		}
 	}
 	return indexers
@@ -32,49 +32,40 @@ func reusing() contract.Indexers {
 
 // reuseCase fills a store through one writing call. It writes no key twice: client-go
 // compares the values of the old and the new object in one slice.
-func reuseCase(name string, write func(t *suite.T, s contract.Store,
-	items []*item) *model) suite.Case[NewStore] {
+func reuseCase(name string, indexers func() contract.Indexers,
+	write func(x *trial, items []*item)) suite.Case[NewStore] {
 	return suite.Case[NewStore]{Clause: "STORE-47", Name: name,
 		Run: func(t *suite.T, newStore NewStore) {
-			s := newStore(reusing())
-			m := write(t, s, crowd(30))
-			agree(t, m, s, "with an IndexFunc that returns the same slice each time")
-			s.Delete(key(3))
-			delete(m.items, key(3))
-			agree(t, m, s, "after a Delete, with an IndexFunc that returns the same slice each time")
+			x := newTrial(t, func(contract.Indexers) contract.Store { return newStore(indexers()) },
+				allIndexes...)
+			write(x, crowd(30))
+			x.agree("with an IndexFunc that returns the same slice each time")
+			x.delete(key(3))
+			x.agree("after a Delete, with an IndexFunc that returns the same slice each time")
 		}, Why: "an IndexFunc that builds its values in a buffer works with client-go, and objects " +
 			"would vanish from their indexes with this store"}
 }
 
 var reuseCases = []suite.Case[NewStore]{
-	reuseCase("add", func(_ *suite.T, s contract.Store, items []*item) *model {
-		return fill(s, items...)
-	}),
-	reuseCase("transaction", func(t *suite.T, s contract.Store, items []*item) *model {
-		batch := transactor(t, s)
-		m := fill(s, items[:5]...)
+	reuseCase("add", reusing, func(x *trial, items []*item) { x.add(items...) }),
+	reuseCase("transaction", reusing, func(x *trial, items []*item) {
+		x.add(items[:5]...)
 		txns := []contract.StoreTransaction{remove(items[0].key), remove(items[1].key)}
-		delete(m.items, items[0].key)
-		delete(m.items, items[1].key)
 		for _, i := range items[5:] {
 			txns = append(txns, add(i))
-			m.items[i.key] = i
 		}
-		batch.Transaction(txns...)
-		return m
+		x.transaction(txns...)
 	}),
-	reuseCase("replace", func(_ *suite.T, s contract.Store, items []*item) *model {
-		fill(s, items[:5]...)
-		m := newModel(items[3:]...)
-		s.Replace(m.asMap(), "2")
-		return m
+	reuseCase("replace", reusing, func(x *trial, items []*item) {
+		x.add(items[:5]...)
+		x.replace("2", items[3:]...)
 	}),
-	{Clause: "STORE-47", Name: "add-indexers", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(contract.Indexers{}) // client-go's AddIndexers panics on a nil map
-		m := fill(s, crowd(30)...)
-		must(t, s.AddIndexers(reusing()))
-		agree(t, m, s, "after AddIndexers of functions that return the same slice each time")
-	}, Why: "a back-fill that keeps the slices gives every object the values of the last one"},
+	// client-go's AddIndexers panics on a nil map
+	reuseCase("add-indexers", func() contract.Indexers { return contract.Indexers{} },
+		func(x *trial, items []*item) {
+			x.add(items...)
+			x.must(x.s.AddIndexers(reusing()))
+		}),
 }
 
 // turnstile counts the calls of IndexFuncs that began while another was running.

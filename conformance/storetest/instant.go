@@ -48,11 +48,11 @@ var reads = []read{
 	readObjects("index", "STORE-10", func(s contract.Store) ([]any, error) {
 		return s.Index(one, probe)
 	},
-		func(items []*item) []*item { return sharing(items, one, probe) }),
+		func(items []*item) []*item { return having(items, one, probe.one) }),
 	readObjects("index-many", "STORE-10", func(s contract.Store) ([]any, error) {
 		return s.Index(many, probe)
 	},
-		func(items []*item) []*item { return sharing(items, many, probe) }),
+		func(items []*item) []*item { return having(items, many, probe.many...) }),
 	{"index-keys", "STORE-11", func(s contract.Store) ([]string, error) {
 		return s.IndexKeys(one, "b")
 	},
@@ -60,7 +60,7 @@ var reads = []read{
 	{"list-index-func-values", "STORE-12", func(s contract.Store) ([]string, error) {
 		return s.ListIndexFuncValues(own), nil
 	},
-		ownValues},
+		func(items []*item) []string { return indexValues(items, own) }},
 }
 
 var probe = newItem("probe", 0, "a", "x", "y", "z")
@@ -71,20 +71,6 @@ func readObjects(name, clause string, ask func(contract.Store) ([]any, error),
 		objects, err := ask(s)
 		return names(objects), err
 	}, func(items []*item) []string { return itemNames(pick(items)) }}
-}
-
-// own is an index in which every object has a value of its own. Some writes of the object
-// change the value.
-const own = "own"
-
-func ownValue(i *item) string { return i.key + i.one }
-
-func ownValues(items []*item) []string {
-	out := make([]string, len(items))
-	for n, i := range items {
-		out[n] = ownValue(i)
-	}
-	return out
 }
 
 // instantCases asks every read in every scene.
@@ -117,16 +103,13 @@ const (
 // to the last write that had begun when it ended.
 func (sc scene) play(t *suite.T, newStore NewStore, r read) {
 	// Yielding inside an IndexFunc stretches a write, so that readers run during it.
-	ix := indexersBefore(runtime.Gosched)
-	ix[own] = func(obj any) ([]string, error) {
-		runtime.Gosched()
-		return []string{ownValue(obj.(*item))}, nil
-	}
-	s := newStore(ix)
+	s := newStore(indexersBefore(runtime.Gosched, one, many, maybe, own))
 	if sc.batch {
 		transactor(t, s)
 	}
-	fill(s, sc.content(0)...)
+	for _, i := range sc.content(0) {
+		s.Add(i.key, i)
+	}
 
 	var begun, done atomic.Int64
 	var stop atomic.Bool

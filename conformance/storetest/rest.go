@@ -23,7 +23,7 @@ const (
 var restCases = []suite.Case[NewStore]{
 	{Clause: "STORE-36", Name: "many-writers", Run: func(t *suite.T, newStore NewStore) {
 		rounds(t, func(seeds *rand.Rand) {
-			crowdOfWriters(t, newStore(indexersBefore(runtime.Gosched)), seeds)
+			crowdOfWriters(t, newStore(indexersBefore(runtime.Gosched, allIndexes...)), seeds)
 		})
 	}, Why: "an update that is lost is not sent again until the next relist"},
 	{Clause: "STORE-36", Name: "many-writers-and-readers", Run: func(t *suite.T, newStore NewStore) {

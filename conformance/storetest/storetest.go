@@ -8,7 +8,8 @@
 // There are three kinds of cases:
 //
 //   - short sequences, one rule each;
-//   - random histories, compared with a plain map after every step and shrunk (rapid);
+//   - random histories, compared with a plain map and shrunk (rapid): short ones on six keys,
+//     and long ones of all calls on up to 2,000 objects;
 //   - concurrent runs. A single writer counts its writes. Each result of a reader must be
 //     the whole content after one of the writes that were under way during the call. Package
 //     linear checks histories of several goroutines for linearizability, with a small part of
@@ -68,8 +69,9 @@ func Cases() []suite.Case[NewStore] {
 	return slices.Concat(
 		basicCases, sliceCases, indexCases, replaceCases, indexerCases, addedCases, failureCases,
 		callCases,
-		instantCases(), longCases(), historyCases, linear.Cases(linearHistories), restCases,
+		instantCases(), longCases(), historyCases, LongHistories(), linear.Cases(linearHistories),
+		restCases,
 		transactionCases, versionCases,
-		reuseCases, serialCases, linearCases, appendCases, memoryCases,
+		reuseCases, serialCases, linearCases, memoryCases,
 	)
 }

@@ -345,3 +345,30 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// RandomFew plays few inputs, and as many as shrinking takes once one has failed.
+func TestRandomFew(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		played, smallest := 0, 1000
+		cases := []Case[int]{{Clause: "STORE-1", Name: "few", Run: func(t *T, _ int) {
+			t.RandomFew(3, func(rt *rapid.T) {
+				played++
+				if n := rapid.IntRange(0, 1000).Draw(rt, "n"); fails && n >= 7 {
+					smallest = min(smallest, n)
+					rt.Fatal("seven or more")
+				}
+			})
+		}}}
+		cfg, err := NewConfig([]Option{WithSeed(1), WithEffort(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Check(cases, 0, cfg)
+		if !fails && (err != nil || played != 3) {
+			t.Errorf("%d inputs, want 3; %v", played, err)
+		}
+		if fails && (err == nil || smallest != 7) {
+			t.Errorf("shrunk to %d, want 7; %v", smallest, err)
+		}
+	}
+}

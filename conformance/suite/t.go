@@ -213,32 +213,49 @@ func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 // rapid.nofailfile and rapid.shrinktime, and restores them when no case uses them any more. So
 // suites with different seeds or efforts must not run at once in one process, nor other tests
 // that call rapid.
-func (t *T) Random(prop func(*rapid.T)) {
+func (t *T) Random(prop func(*rapid.T)) { t.RandomFew(mostRandom, prop) }
+
+// mostRandom is the number of random inputs at effort 1.
+const mostRandom = 100
+
+// RandomFew is Random on few inputs at effort 1, instead of 100, for inputs that take long.
+// rapid's own number is a flag of the process, which Random's cases share; so rapid tries 100,
+// and those beyond few pass unseen until one has failed and is shrunk.
+func (t *T) RandomFew(few int, prop func(*rapid.T)) {
 	outsideTests.Do(readyFlags)
 	release, err := rapidFlags.use([]setting{
 		// Fail files would litter the folder that benchrun runs in; the seed and
 		// the shrunk history in the message repeat the failure.
 		{"rapid.nofailfile", "true"},
 		{"rapid.seed", strconv.FormatUint(t.cfg.Seed, 10)},
-		{"rapid.checks", strconv.Itoa(t.Scale(100))},
-		// Shrinking a history that hangs must end before the case's own bound.
-		{"rapid.shrinktime", (t.cfg.CaseTimeout / 4).String()},
+		{"rapid.checks", strconv.Itoa(t.Scale(mostRandom))},
+		// Shrinking a history that hangs must end before the case's own bound, and a suite of
+		// many cases that fail in good time.
+		{"rapid.shrinktime", (t.cfg.CaseTimeout / 12).String()},
 	})
 	defer release()
 	if err != nil {
 		t.Fatalf("setting rapid's flags: %v", err)
 	}
+	played, failing := 0, false
 	rapid.Check(t, func(rt *rapid.T) {
+		if played >= t.Scale(few) && !failing {
+			return
+		}
 		t.Progress()
 		// A history that stalled is not shrunk: each shorter one would stall as long. The
 		// Goexit replaces the panic by which rapid ends a history, so rapid's text is lost.
 		// The text of the stall says where the history was.
+		passed := false
 		defer func() {
+			failing = failing || !passed
 			if t.HasStalled() {
 				t.FailNow()
 			}
 		}()
 		prop(rt)
+		passed = true
+		played++
 	})
 }
 

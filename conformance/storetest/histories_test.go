@@ -1,0 +1,181 @@
+package storetest
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// bareStore hides the optional powers.
+type bareStore struct{ contract.Store }
+
+func TestHealthyStoresAgree(t *testing.T) {
+	for name, newStore := range map[string]NewStore{
+		"simple": newSimple(""),
+		"bare":   func(ix contract.Indexers) contract.Store { return bareStore{makeSimple("", ix)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := suite.NewConfig(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			suite.Run(t, slices.Concat(historyCases, LongHistories()), newStore, cfg, nil)
+		})
+	}
+}
+
+// calls matches the calls in the text of a failure.
+var calls = regexp.MustCompile(
+	`(?m)^(the caller|Writes|Update|Replace|Transaction|AddIndexers|Bookmark|Index)\b`)
+
+// A long history finds each broken store, and rapid shrinks it to a few calls.
+func TestBrokenStoresAreShrunk(t *testing.T) {
+	const shrinking = 10 * time.Second
+	for _, c := range []struct{ bug, clause string }{
+		{"old values stay", "STORE-19"},
+		{"empty sets stay", "STORE-19"},
+		{"half a write", "STORE-28"},
+		{"half a transaction", "STORE-39"},
+		{"transaction adds once", "STORE-19"},
+		{"replace merges", "STORE-19"},
+		{"lost after a relist", "STORE-19"},
+		{"no back-fill", "STORE-19"},
+		{"takes names twice", "STORE-19"},
+		{"its own indexers", "STORE-26"},
+		{"shared slice", "STORE-6"},
+		{"list stops at three", "STORE-19"},
+		{"index panics without values", "STORE-19"},
+		{"deletions have no version", "STORE-40"},
+	} {
+		t.Run(c.bug, func(t *testing.T) {
+			cases := slices.DeleteFunc(LongHistories(), func(of suite.Case[NewStore]) bool {
+				return of.Clause != c.clause
+			})
+			begin := time.Now()
+			err := suite.UntilCaught(func(seed Option) error {
+				cfg, err := suite.NewConfig([]Option{seed, suite.WithCaseTimeout(12 * shrinking)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return suite.Check(cases, newSimple(c.bug), cfg)
+			})
+			var f *suite.Failure
+			if !errors.As(err, &f) {
+				t.Fatalf("got %v, want a *suite.Failure", err)
+			}
+			busy := time.Since(begin) > shrinking // a second is enough on a machine with nothing else to do
+			left := len(calls.FindAllString(f.Reason, -1))
+			if left > 10 && !busy || left == 0 {
+				t.Errorf("shrunk to %d calls, want at most ten:\n%v", left, f)
+			}
+			if text := f.Error(); !strings.Contains(text, "suite.WithSeed(") {
+				t.Errorf("the seed is not printed:\n%s", text)
+			}
+		})
+	}
+}
+
+// A call that does not return is a failure like others.
+func TestAHistoryThatHangs(t *testing.T) {
+	hang := make(chan struct{})
+	defer close(hang)
+	cfg, err := suite.NewConfig([]Option{suite.WithCaseTimeout(2 * time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = suite.Check(LongHistories()[:1], func(ix contract.Indexers) contract.Store {
+		s := makeSimple("", ix)
+		s.hang = hang
+		return s
+	}, cfg)
+	if err == nil || !strings.Contains(err.Error(), "does not return") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A history that does not do what it promises would prove nothing. So stores must fill and
+// empty, calls of every kind must succeed and fail, and indexes be added to filled stores.
+func TestHistoriesAreRich(t *testing.T) {
+	count := map[string]int{}
+	cfg, err := suite.NewConfig([]Option{suite.WithSeed(11), suite.WithEffort(2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := suite.Check(LongHistories(), func(ix contract.Indexers) contract.Store {
+		return &counting{simple: makeSimple("", ix), count: count}
+	}, cfg); err != nil {
+		t.Error(err)
+	}
+	t.Log(count)
+	for what, least := range map[string]int{
+		"Add": 1000, "Update": 1000, "Delete": 500, "Replace": 20, "Transaction": 20,
+		"AddIndexers": 20, "emptied": 5, "more than 1500 objects": 50, "long Transaction": 5,
+		"Update panics": 5, "Replace panics": 5, "Transaction panics": 5, "AddIndexers panics": 5,
+	} {
+		if count[what] < least {
+			t.Errorf("%s comes %d times, want %d or more", what, count[what], least)
+		}
+	}
+}
+
+// counting counts calls.
+type counting struct {
+	*simple
+	count map[string]int
+}
+
+// call makes a call, which adds to what there is or takes away.
+func (c *counting) call(name string, f func()) {
+	panicked := true
+	defer func() {
+		if panicked {
+			name += " panics"
+		}
+		c.count[name]++
+	}()
+	before := len(c.items)
+	f()
+	if before > 0 && len(c.items) == 0 {
+		c.count["emptied"]++
+	}
+	if len(c.items) > 1500 {
+		c.count["more than 1500 objects"]++
+	}
+	panicked = false
+}
+
+func (c *counting) Add(key string, obj any) { c.call("Add", func() { c.simple.Add(key, obj) }) }
+
+func (c *counting) Update(key string, obj any) {
+	c.call("Update", func() { c.simple.Update(key, obj) })
+}
+
+func (c *counting) Delete(key string) { c.call("Delete", func() { c.simple.Delete(key) }) }
+
+func (c *counting) Replace(items map[string]any, version string) {
+	c.call("Replace", func() { c.simple.Replace(items, version) })
+}
+
+func (c *counting) Transaction(txns ...contract.StoreTransaction) {
+	if len(txns) > 100 {
+		c.count["long Transaction"]++
+	}
+	c.call("Transaction", func() { c.simple.Transaction(txns...) })
+}
+
+func (c *counting) AddIndexers(added contract.Indexers) (err error) {
+	c.call("AddIndexers", func() { err = c.simple.AddIndexers(added) })
+	return err
+}
+
+// FuzzHistory plays long histories on a healthy store for as long as it is asked to: it must
+// not be accused.
+func FuzzHistory(f *testing.F) { f.Fuzz(rapid.MakeFuzz(History(newSimple("")))) }
