@@ -53,14 +53,12 @@
 //   - If an IndexFunc fails, only its object is lost, not the batch or list with the object
 //     (with utilruntime.ReallyCrash, which is the default, it ends the process). An
 //     IndexFunc fails if it returns an error. This needs a store whose write leaves nothing behind
-//     when it panics; client-go's keeps the object without its index entries. Any other panic of
-//
-// an IndexFunc or of the
-//
-//	  store is a bug and is passed on to utilruntime.HandleCrash, as in client-go.
-//	- When Run returns, everything that it started has ended, except calls of the ListerWatcher:
-//	  the last one may return a moment later, or much later if it ignores its context. A watch
-//	  that it then returns is stopped at once.
+//     when it panics; client-go's keeps the object without its index entries. Any other panic
+//     of an IndexFunc or of the store is a bug and is passed on to utilruntime.HandleCrash, as
+//     in client-go.
+//   - When Run returns, everything that it started has ended, except calls of the ListerWatcher:
+//     the last one may return a moment later, or much later if it ignores its context. A watch
+//     that it then returns is stopped at once.
 //
 // What it costs: an event allocates its key, what the store needs for it and what the
 // IndexFuncs return: three allocations in all with the defaults and one index that returns
