@@ -126,7 +126,7 @@ func measure(ctx context.Context, name string) error {
 	dir := filepath.Join(root, next, name)
 	run := exec.CommandContext(ctx, exe, "run", "--continue", "-o", dir, "--preset", name)
 	run.Stdout, run.Stderr = io.Discard, os.Stderr
-	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
+	run.Cancel = func() error { return nil } // Ctrl-C at a terminal has reached it too
 	if err := run.Run(); err != nil {
 		return err
 	}

@@ -121,9 +121,9 @@ func rowsOf(runs map[string]*record.Run, spec, toRuns string) (string, error) {
 			}
 			e := n.Estimate()
 			cells[i] = report.NumberText(n.Metric, e.Median)
-			if e.Lo != e.Hi {
-				cells[i] += fmt.Sprintf(" [%s, %s]", report.NumberText(n.Metric, e.Lo),
-					report.NumberText(n.Metric, e.Hi))
+			lo, hi := report.NumberText(n.Metric, e.Lo), report.NumberText(n.Metric, e.Hi)
+			if lo != hi {
+				cells[i] += fmt.Sprintf(" [%s, %s]", lo, hi)
 			}
 			if !uniform {
 				cells[i] = of + " " + cells[i]
