@@ -29,7 +29,7 @@ func TestImportOfAnyCSV(t *testing.T) {
 	code, out, errOut := benchrun(t, "trace", "import", "--pods", csv, "--map",
 		"name=id,creation_time=born_ms*0.001", "--map", "deletion_time=died_ms*0.001", "--compress", "10",
 		"-o", trace)
-	const shows = "shows      at most 60 objects at once"
+	const shows = "31 at the start, 60 at once at most"
 	if code != 0 || !strings.Contains(out, "60 of 60 pods\n") ||
 		!strings.Contains(out, "31 pods alive when the recording began") ||
 		!strings.Contains(out, shows) {
