@@ -42,8 +42,7 @@ func TestImportOfAnyCSV(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	code, out, errOut = benchrun(t, "run", "--trace", trace, "--times", "2", "--component", "store",
 		"--impl", "clientgo,mutexmap", "--forks", "1", "--profile=false", "--skip-verify", "-o", dir)
-	if code != 0 || !strings.Contains(errOut, "mine.trace: at most 120 objects at once") ||
-		!strings.Contains(errOut, "the replay may show starvation") {
+	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
 	run, err := record.ReadRun(dir)
