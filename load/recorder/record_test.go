@@ -415,7 +415,7 @@ func TestRefusals(t *testing.T) {
 		says   []string
 	}{
 		{"unknown resource", s.config, "", []string{"podz"}, Options{},
-			[]string{`"podz"`, "did you mean pods?"}},
+			[]string{`"podz"`, "the server has deployments.apps, pods, secrets"}},
 		{"unknown resource far from all", s.config, "", []string{"quaternions"}, Options{},
 			[]string{`"quaternions"`, "deployments.apps", "pods", "secrets"}},
 		{"unknown group", s.config, "", []string{"pods.example.com"}, Options{},

