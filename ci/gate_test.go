@@ -317,7 +317,8 @@ func TestInputs(t *testing.T) {
 	}
 	for _, page := range pages {
 		_, job, _ := strings.Cut(read(t, page), "```yaml\n")
-		if job, _, _ = strings.Cut(job, "```\n"); strings.Contains(job, "informerbench/informerbench/ci@") {
+		if job, _, _ = strings.Cut(job, "```\n"); strings.Contains(job,
+			"informerbench/informerbench/ci@") {
 			jobs[page] = job
 		}
 	}

@@ -179,11 +179,13 @@ func TestBucket(t *testing.T) {
 		t.Errorf("fetch %q", got)
 	}
 	if got := before[1].Args; !slices.Equal(got,
-		[]string{"/results/.aside", own, "results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)"}) {
+		[]string{"/results/.aside", own,
+			"results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)"}) {
 		t.Errorf("store %q", got)
 	}
 	if got := merge.Spec.Template.Spec.InitContainers[0].Args; !slices.Equal(got,
-		[]string{"/results/.aside", "results:results/some/where/nightly/shards", "/results/nightly/shards",
+		[]string{"/results/.aside", "results:results/some/where/nightly/shards",
+			"/results/nightly/shards",
 			"/results/nightly/merged", "results:results/some/where/nightly/merged"}) {
 		t.Errorf("merge %q", got)
 	}

@@ -389,8 +389,7 @@ func TestPairWithAnotherProgram(t *testing.T) {
 	}
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "benchrun.base")
-	if b, err := exec.Command("go", "build", "-o", exe,
-		"../cmd/benchrun").CombinedOutput(); err != nil {
+	if b, err := exec.Command("go", "build", "-o", exe, "..").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	out := filepath.Join(dir, "pair")

@@ -2,6 +2,7 @@ package benchcmd
 
 import (
 	"context"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -76,7 +77,12 @@ func TestExamplesAreRight(t *testing.T) {
 			}
 			tried++
 		case args[0] == "report" && slices.Contains(args, "--reference"):
-			args[1] = "../results/quick"
+			args[1] = filepath.Join(t.TempDir(), "run")
+			if code, _, errOut := benchrun(t, "run", "--preset", "quick", "--impl",
+				"store/clientgo,lockfree,clientgo-deltafifo,coalescing", "--forks", "1", "--duration", "1ms",
+				"--profile=false", "--skip-verify", "-o", args[1]); code != 0 {
+				t.Fatalf("exit code %d\n%s", code, errOut)
+			}
 			if code, _, errOut := benchrun(t, append(args, "--format", "json")...); code != 0 {
 				t.Errorf("%s: exit code %d\n%s", line, code, errOut)
 			}

@@ -21,8 +21,8 @@ func processes() []*cobra.Command {
 	return []*cobra.Command{
 		hidden(runner.ForkCommand, "Measure one fork: a request as JSON on standard input, the fork as "+
 			"JSON on standard output", fork),
-		hidden(runner.TurnsCommand, "Measure one fork in turns with another process, as a conductor asks "+
-			"by gob through the pipes", func(cmd *cobra.Command) error {
+		hidden(runner.TurnsCommand, "Measure one fork in turns with another process, as a conductor "+
+			"asks by gob through the pipes", func(cmd *cobra.Command) error {
 			// The command's own output makes control characters visible; a program reads this one.
 			return broken(bench.Play(cmd.Context(), cmd.InOrStdin(), os.Stdout))
 		}),
