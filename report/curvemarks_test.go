@@ -102,7 +102,8 @@ func TestMarksOfOnePlaceLieApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := map[string]bool{}
-	for _, m := range regexp.MustCompile(`open" d="M([0-9.]+),`).FindAllStringSubmatch(string(pictures["curves/swept_objects_get_ops-s.svg"]), -1) {
+	for _, m := range regexp.MustCompile(`open" d="M([0-9.]+),`).FindAllStringSubmatch(
+		string(pictures["curves/swept_objects_get_ops-s.svg"]), -1) {
 		at[m[1]] = true
 	}
 	if len(at) != 2 {
@@ -169,7 +170,8 @@ func TestPicturesFollowTheColourScheme(t *testing.T) {
 		if !ok || !both {
 			t.Fatalf("%s has no style for dark pages", path)
 		}
-		for _, class := range regexp.MustCompile(`\bc[0-9]+\b|paper|grid|axis`).FindAllString(drawing, -1) {
+		for _, class := range regexp.MustCompile(`\bc[0-9]+\b|paper|grid|axis`).FindAllString(drawing,
+			-1) {
 			if !strings.Contains(light, "."+class+" {") || !strings.Contains(dark, "."+class+" {") {
 				t.Errorf("%s: %s has no colour for dark pages, or none for light ones", path, class)
 			}

@@ -58,7 +58,8 @@ func WriteVersusMarkdown(w io.Writer, result *compare.Result) error {
 		out.printf("> warning: %s  \n", warning)
 	}
 	notes := &footnotes{}
-	out.printf("\n%s\n\n%s\n", everything.versus(r, notes).RenderMarkdown(), markdownLines(notes.text()))
+	out.printf("\n%s\n\n%s\n", everything.versus(r, notes).RenderMarkdown(),
+		markdownLines(notes.text()))
 	writeGates(out, r)
 	for _, left := range r.Left {
 		out.printf("- left out: %s\n", left)
