@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // place names a slice of rows: that of an index and a value, or place{}, that of
@@ -43,7 +43,7 @@ type dense struct {
 	places  func(values map[string][]string) []place
 
 	mu struct {
-		explore.RWMutex
+		sync.RWMutex
 		indexers contract.Indexers
 		rows     map[string]*row
 		slices   map[place][]*row // none is empty

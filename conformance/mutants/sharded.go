@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // shards are as many as a store has that splits its locks in earnest. With two, what is
@@ -20,7 +19,7 @@ const shards = 16
 // writes one key shares the lock over all; who looks at several shards, or writes
 // to several, has it alone.
 type sharded struct {
-	all       explore.RWMutex
+	all       sync.RWMutex
 	shards    [shards]base
 	computing sync.Mutex // held during each call of an IndexFunc: shards are written at once
 }

@@ -3,11 +3,11 @@ package mutants
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Stores returns the broken stores. The slice belongs to the caller.
@@ -24,7 +24,7 @@ type base = cache.ThreadSafeStoreWithTransaction
 func newBase(ix contract.Indexers) base {
 	own := contract.Indexers{}
 	maps.Copy(own, ix)
-	return steps(cache.NewThreadSafeStore(own, cache.Indices{}).(base))
+	return cache.NewThreadSafeStore(own, cache.Indices{}).(base)
 }
 
 // store makes a mutant of what wrap makes of client-go's store.
@@ -79,7 +79,7 @@ func wrongReads() []Mutant {
 }
 
 func wrongWrites() []Mutant {
-	var all explore.Mutex
+	var all sync.Mutex
 	return []Mutant{
 		store("add keeps what is there", "Add does nothing for a key that is present", "STORE-2",
 			func(s base) contract.Store { return addOnce{s} }),

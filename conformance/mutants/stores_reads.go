@@ -6,8 +6,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 type copies struct{ base }
@@ -60,7 +58,7 @@ func (s keysTwice) ListKeys() []string {
 type sharedSlice struct {
 	base
 	mu struct {
-		explore.Mutex
+		sync.Mutex
 		list []any
 	}
 }
@@ -77,7 +75,7 @@ func (s *sharedSlice) List() []any {
 type oneBuffer struct {
 	base
 	mu struct {
-		explore.Mutex
+		sync.Mutex
 		buffer []any
 	}
 }
@@ -170,7 +168,7 @@ func (s callsNil) Index(index string, obj any) ([]any, error) {
 
 type leakyRead struct {
 	base
-	mu explore.RWMutex
+	mu sync.RWMutex
 }
 
 func (s *leakyRead) Index(index string, obj any) ([]any, error) {

@@ -7,13 +7,13 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 type addOnce struct{ base }
@@ -42,7 +42,7 @@ func (s keepsDeleted) Delete(key string) {
 
 type revives struct {
 	base
-	mu    explore.Mutex
+	mu    sync.Mutex
 	tombs map[string]any
 }
 
@@ -68,7 +68,7 @@ func (s *revives) Add(key string, obj any) {
 type sweeps struct {
 	base
 	mu struct {
-		explore.Mutex
+		sync.Mutex
 		deleted []string
 	}
 }
@@ -128,7 +128,7 @@ func (s updateInTwo) Update(key string, obj any) {
 type writeBehind struct {
 	base
 	mu struct {
-		explore.Mutex
+		sync.Mutex
 		waiting func()
 	}
 }
@@ -144,7 +144,7 @@ func (s *writeBehind) Update(key string, obj any) {
 
 type busy struct {
 	base
-	mu explore.Mutex
+	mu sync.Mutex
 }
 
 func (s *busy) Update(key string, obj any) {
@@ -156,7 +156,7 @@ func (s *busy) Update(key string, obj any) {
 
 type leaky struct {
 	base
-	mu explore.Mutex
+	mu sync.Mutex
 }
 
 func (s *leaky) Update(key string, obj any) {
@@ -175,7 +175,7 @@ func (s *leaky) Replace(items map[string]any, rv string) {
 
 type oneLock struct {
 	base
-	all *explore.Mutex
+	all *sync.Mutex
 }
 
 func (s oneLock) Update(key string, obj any) {
@@ -189,7 +189,7 @@ func (s oneLock) Add(key string, obj any) { s.Update(key, obj) }
 // remembers keeps the empty sets of values that are gone.
 type remembers struct {
 	base
-	mu   explore.Mutex
+	mu   sync.Mutex
 	ever map[string]map[string]bool
 }
 
@@ -219,7 +219,7 @@ func (s *remembers) Replace(items map[string]any, rv string) {
 // freeList keeps what it deletes.
 type freeList struct {
 	base
-	mu   explore.Mutex
+	mu   sync.Mutex
 	free []any
 }
 
@@ -235,7 +235,7 @@ func (s *freeList) Delete(key string) {
 // numbered gives each key a number for ever.
 type numbered struct {
 	base
-	mu      explore.Mutex
+	mu      sync.Mutex
 	numbers map[string]int
 }
 
@@ -265,7 +265,7 @@ func firstValue(f contract.IndexFunc) contract.IndexFunc {
 }
 
 func frozenValue(f contract.IndexFunc) contract.IndexFunc {
-	var mu explore.Mutex
+	var mu sync.Mutex
 	var first []string
 	return func(obj any) ([]string, error) {
 		mu.Lock()
@@ -405,7 +405,7 @@ func (s forgetful) Update(key string, obj any) {
 // another version.
 type readsLater struct {
 	base
-	mu     explore.Mutex
+	mu     sync.Mutex
 	newest metav1.Object
 }
 

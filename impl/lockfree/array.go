@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 const (
@@ -42,13 +40,11 @@ type array struct {
 
 // length returns the blocks and how many objects snapshot seq sees in them.
 func (a *array) length(seq uint64, s *shown) (blocks [][]cell, n int) {
-	explore.Point("array.blocks")
 	p := a.blocks.Load()
 	if p == nil {
 		return nil, 0
 	}
 	blocks = *p
-	explore.Point("array.used")
 	// Later writes may have added cells since the blocks were loaded.
 	n = min(int(a.used.Load()), capacity(blocks))
 	for n > 0 && !recordAt(blocks, n-1, seq).seen(seq, s) {
@@ -59,7 +55,6 @@ func (a *array) length(seq uint64, s *shown) (blocks [][]cell, n int) {
 
 // recordAt returns the record in the i-th cell for snapshot seq, nil if there is none.
 func recordAt(blocks [][]cell, i int, seq uint64) *record {
-	explore.Point("array.cell")
 	return blocks[i>>blockShift][i&blockMask].Load().at(seq)
 }
 
@@ -110,11 +105,8 @@ func (a *array) objects(room []any, seq uint64, s *shown, c *copies) []any {
 func readBlock(part []any, block []cell, seq uint64, s *shown) {
 	kind := atomic.LoadPointer(&s.kind) // nil while no record was settled
 	for i := range part {
-		explore.Point("array.cell")
 		r := block[i].Load()
-		explore.Point("version.newest")
 		if r.newest.Load() == nil && kind != nil {
-			explore.Point("record.data")
 			part[i] = objectOf(kind, atomic.LoadPointer(&r.data))
 		} else {
 			part[i] = r.at(seq).object(seq, s) // there is one in each cell below the length
@@ -155,11 +147,9 @@ func (a *array) push(w *write, rec *record, asIs bool) uint32 {
 	a.n++
 	if a.n > a.used.Load() {
 		a.reserve(int(a.n))
-		explore.Point("push.used")
 		a.used.Store(a.n)
 	}
 	if c := a.cell(pos); asIs && c.Load() == nil {
-		explore.Point("push.cell")
 		c.Store(rec)
 	} else {
 		a.standIn(w, pos, rec)
@@ -195,7 +185,6 @@ func (a *array) standIn(w *write, pos uint32, rec *record) {
 		s.of = rec // no reader looks at it yet
 		return
 	}
-	explore.Point("standIn.cell")
 	c.Store(w.standIn(rec, before))
 }
 
@@ -213,7 +202,6 @@ func (a *array) reserve(n int) {
 		for _, block := range blocks {
 			moveCells(more[0], block)
 		}
-		explore.Point("reserve.blocks")
 		a.blocks.Store(&more)
 		return
 	}
@@ -226,7 +214,6 @@ func (a *array) reserve(n int) {
 		blocks = append(blocks, make([]cell, blockSize))
 	}
 	more := blocks // a copy, so that blocks itself need not escape to the heap when there is room
-	explore.Point("reserve.blocks")
 	a.blocks.Store(&more)
 }
 
@@ -249,12 +236,10 @@ func (a *array) trim() {
 	if used+mostFree >= a.used.Load() {
 		return
 	}
-	explore.Point("trim.used")
 	a.used.Store(used)
 	blocks := *a.blocks.Load()
 	if whole := int(used)>>blockShift + 2; len(blocks) >= 2*whole {
 		rest := slices.Clone(blocks[:whole])
-		explore.Point("trim.blocks")
 		a.blocks.Store(&rest)
 	}
 }

@@ -2,8 +2,6 @@ package lockfree
 
 import (
 	"sync/atomic"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // A write in place is an Update without a version.
@@ -58,17 +56,13 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 		return false
 	}
 	commit := c.objects.copies.touchInPlace(w, rec.pos)
-	explore.Point("inPlace.hide")
 	atomic.StorePointer(&e.data, nil)
 	if w.known {
 		c.resourceVersion.set(w.rv, noWrite, rec, uintptr(to.data))
 	}
-	explore.Point("inPlace.object")
 	rec.setData(to.data)
-	explore.Point("inPlace.show")
 	atomic.StorePointer(&e.data, to.data)
 	if commit {
-		explore.Point("inPlace.commit")
 		c.committed.Store(w.seq)
 		c.objects.copies.committed()
 	}

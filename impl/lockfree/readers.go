@@ -1,11 +1,10 @@
 package lockfree
 
 import (
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync/atomic"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // The states of a slot. Any number from slotBase on is a snapshot: its sequence
@@ -75,14 +74,12 @@ type block struct {
 // that can run at once, and for some more that were descheduled with a snapshot open. So a store
 // that is neither listed nor read by an index has none.
 func (r *readers) firstBlock() *block {
-	explore.Point("first.load")
 	b := r.first.Load()
 	if b == nil {
 		n := minSlots
 		for n < 2*runtime.GOMAXPROCS(0) {
 			n *= 2
 		}
-		explore.Point("first.make")
 		r.first.CompareAndSwap(nil, &block{slots: make([]slot, n)})
 		b = r.first.Load()
 	}
@@ -120,21 +117,18 @@ func (r *readers) leave(n int) {
 // number of a write that was the newest committed one at some moment during the call. It
 // never waits: it passes over a slot that another reader takes first.
 func (r *readers) acquire(committed *atomic.Uint64) (*slot, uint64) {
-	start := explore.Uint32()
+	start := rand.Uint32()
 	for b, k := r.firstBlock(), uint32(0); ; b, k = b.next(), k+1 {
 		mask := uint32(len(b.slots) - 1)
 		for i := range uint32(len(b.slots)) {
 			s := &b.slots[(start+i)&mask]
-			explore.Point("acquire.slot")
 			if s.state.Load() != slotFree || !s.state.CompareAndSwap(slotFree, slotPending) { // R1
 				continue
 			}
 			if k > 0 {
 				r.raise(k)
 			}
-			explore.Point("acquire.committed")
 			seq := committed.Load() // R3
-			explore.Point("acquire.snapshot")
 			if s.state.CompareAndSwap(slotPending, seq+slotBase) {
 				return s, seq
 			}
@@ -145,7 +139,6 @@ func (r *readers) acquire(committed *atomic.Uint64) (*slot, uint64) {
 
 // next returns the block after b, which it appends if there is none.
 func (b *block) next() *block {
-	explore.Point("next.more")
 	if b.more.Load() == nil {
 		b.more.CompareAndSwap(nil, &block{slots: make([]slot, 2*len(b.slots))})
 	}
@@ -155,9 +148,7 @@ func (b *block) next() *block {
 // raise makes the writer look at block k too. It is step R2, after the caller has taken a
 // slot there.
 func (r *readers) raise(k uint32) {
-	explore.Point("raise.load")
 	for d := r.deepest.Load(); d < k; d = r.deepest.Load() {
-		explore.Point("raise.swap")
 		r.deepest.CompareAndSwap(d, k)
 	}
 }
@@ -170,7 +161,6 @@ func (r *readers) lower(f, t uint32) {
 	if f == t {
 		return
 	}
-	explore.Point("lower.swap")
 	if !r.deepest.CompareAndSwap(f, t) {
 		return // a reader has raised it since: the next look may lower it
 	}
@@ -184,7 +174,6 @@ func (r *readers) lower(f, t uint32) {
 // taken returns a slot in which a snapshot is open or about to be, nil if there is none.
 func (b *block) taken() *slot {
 	for i := range b.slots {
-		explore.Point("taken.slot")
 		if b.slots[i].state.Load() != slotFree {
 			return &b.slots[i]
 		}
@@ -209,9 +198,8 @@ func yield(i int) {
 
 // release closes the snapshot. read is the number of objects that were read in it.
 func (s *slot) release(read int) {
-	explore.Point("release.slot")
 	s.state.Store(slotFree)
-	if read > 0 && (read >= yieldEvery || explore.Uint32()%yieldEvery < uint32(read)) {
+	if read > 0 && (read >= yieldEvery || rand.Uint32()%yieldEvery < uint32(read)) {
 		runtime.Gosched()
 	}
 }
@@ -227,7 +215,6 @@ func (r *readers) idle() bool {
 		}
 		r.busy = nil
 	}
-	explore.Point("idle.first")
 	first := r.first.Load()
 	if first == nil {
 		return true
@@ -235,7 +222,6 @@ func (r *readers) idle() bool {
 	if first.taken() != nil {
 		return false
 	}
-	explore.Point("idle.deepest")
 	deepest := r.deepest.Load() // W2
 	for b, k := first.more.Load(), uint32(1); k <= deepest; b, k = b.more.Load(), k+1 {
 		if r.busy = b.taken(); r.busy != nil {
@@ -249,17 +235,13 @@ func (r *readers) idle() bool {
 // open appends the sequence numbers of the open snapshots to dst, sorted. A pending
 // one is given committed, the newest committed number. Writer only.
 func (r *readers) open(dst []uint64, committed uint64) []uint64 {
-	explore.Point("open.deepest")
 	deepest, used := r.deepest.Load(), uint32(0)
 	for b, k := r.first.Load(), uint32(0); b != nil && k <= deepest; b, k = b.more.Load(), k+1 {
 		for i := range b.slots {
 			s := &b.slots[i]
-			explore.Point("open.slot")
 			if s.state.Load() == slotPending {
-				explore.Point("open.given")
 				s.state.CompareAndSwap(slotPending, committed+slotBase)
 			}
-			explore.Point("open.snapshot")
 			if state := s.state.Load(); state >= slotBase {
 				dst = append(dst, state-slotBase)
 				used = k

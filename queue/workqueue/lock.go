@@ -1,7 +1,8 @@
 package workqueue
 
 import (
-	"github.com/informerbench/informerbench/internal/explore"
+	"sync"
+
 	"github.com/informerbench/informerbench/internal/spin"
 )
 
@@ -18,7 +19,7 @@ import (
 var wait = spin.Wait{Tries: 8, Pause: 4000}
 
 // lock is a mutex that spins before it sleeps.
-type lock struct{ explore.Mutex }
+type lock struct{ sync.Mutex }
 
 // Lock takes the lock.
 func (l *lock) Lock() {

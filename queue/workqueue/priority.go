@@ -7,7 +7,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 var (
@@ -400,7 +399,6 @@ func (q *PriorityQueue[T]) shutDown(drain bool) {
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
 func (q *PriorityQueue[T]) ShuttingDown() bool {
-	explore.Point("shuttingDown.over")
 	return q.mu.over.Load()
 }
 
