@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The image of benchrun for docs/shards.md: one static program on distroless. Two builds of one
+# The image of benchrun for docs/measuring.md: one static program on distroless. Two builds of one
 # commit give the same program; with the base images by digest and SOURCE_DATE_EPOCH they give
 # the same image:
 #
@@ -13,7 +13,6 @@ ARG BASE_IMAGE=gcr.io/distroless/static-debian12:nonroot
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
 WORKDIR /src
 COPY go.mod go.sum ./
-COPY core/go.mod core/go.sum ./core/
 RUN go mod download
 # With .git: the go command stamps the commit into the program, and benchrun merge refuses
 # shards of different commits.

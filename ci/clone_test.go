@@ -36,13 +36,13 @@ func aClone(t *testing.T) string {
 func plant(t *testing.T, clone string) {
 	t.Helper()
 	const head = "func (s *Store) Update(key string, obj any) {\n"
-	store := filepath.Join(clone, "core", "impl", "mutexmap", "store.go")
+	store := filepath.Join(clone, "impl", "mutexmap", "store.go")
 	text := read(t, store)
 	if strings.Count(text, head) != 1 {
 		t.Fatalf("impl/mutexmap/store.go has no %q: plant the regression elsewhere", head)
 	}
 	write(t, store, strings.Replace(text, head, head+"\tplanted()\n", 1))
-	write(t, filepath.Join(clone, "core", "impl", "mutexmap", "planted.go"), `package mutexmap
+	write(t, filepath.Join(clone, "impl", "mutexmap", "planted.go"), `package mutexmap
 
 import "sync/atomic"
 

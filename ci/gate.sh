@@ -24,8 +24,7 @@ turns (benchrun pair), applies the gates, and writes a comment in Markdown.
                         (default informerbench-gate in $RUNNER_TEMP, $TMPDIR or /tmp)
   --name NAME           tells the comments of several gates apart (default gate)
 
-Run it in the module's folder. What stands after -- goes to benchrun pair (but not --base,
---format, --gates, --budget, --inconclusive, --profile, --html and -o, which this script sets):
+Run it in the module's folder. What stands after -- goes to benchrun pair; the flags above win:
   gate.sh --base origin/main --budget 5m -- --component store --impl clientgo,mystore
 
 The folder then has
@@ -76,13 +75,6 @@ while [ $# -gt 0 ]; do
 	esac
 done
 
-for flag in "$@"; do
-	case $flag in
-	--base | --base=* | --format | --format=* | --output | --output=* | -o | -o?* | --html | --html=* | --gates | --gates=* | --inconclusive | --inconclusive=* | --budget | --budget=* | --profile | --profile=*)
-		wrong "${flag%%=*} after --: gate.sh sets this itself; its own flags are --base, --gates, --budget, --inconclusive, --profile and --out"
-		;;
-	esac
-done
 [ -n "$base" ] || wrong "--base is missing: give the revision to compare with, such as origin/main"
 case $inconclusive in pass | fail) ;; *) wrong "--inconclusive $inconclusive: want pass or fail" ;; esac
 case $profile in yes | no) ;; *) wrong "--profile $profile: want yes or no" ;; esac
@@ -155,7 +147,7 @@ args=(--base "$out/bin/base" --budget "$budget" --format markdown --inconclusive
 [ -z "$gates" ] || args+=(--gates "$gates")
 code=0
 # An interrupt is for benchrun, which keeps what was measured; its words must still be read.
-{ "$out/bin/head" pair "${args[@]}" "$@" 2>&1 >"$out/answer.md" | (trap '' INT && tee -a "$log" >&2); } || code=$?
+{ "$out/bin/head" pair "$@" "${args[@]}" 2>&1 >"$out/answer.md" | (trap '' INT && tee -a "$log" >&2); } || code=$?
 
 if [ "$profile" = yes ]; then
 	for head in "$out"/pair/head/profiles/*/*.pb.gz; do

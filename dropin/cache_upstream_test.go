@@ -2,8 +2,6 @@ package dropin_test
 
 import (
 	"testing"
-
-	"github.com/informerbench/informerbench/dropin/internal/upstreamtest"
 )
 
 // client-go's own tests of the package, run against this one. Those of the Reflector run
@@ -83,7 +81,7 @@ func TestUpstreamOfCache(t *testing.T) {
 			leftOut[name] = reason
 		}
 	}
-	upstreamtest.Suite{
+	upstreamSuite{
 		Theirs:  "k8s.io/client-go/tools/cache",
 		Ours:    "github.com/informerbench/informerbench/dropin/cache",
 		Bridge:  "testdata/cache_bridge.go",

@@ -2,14 +2,12 @@ package dropin_test
 
 import (
 	"testing"
-
-	"github.com/informerbench/informerbench/dropin/internal/upstreamtest"
 )
 
 // client-go's own tests of the package, run against this one.
 func TestUpstreamOfWorkqueue(t *testing.T) {
 	t.Parallel()
-	upstreamtest.Suite{
+	upstreamSuite{
 		Theirs: "k8s.io/client-go/util/workqueue",
 		Ours:   "github.com/informerbench/informerbench/dropin/workqueue",
 		LeftOut: map[string]string{

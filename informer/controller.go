@@ -70,7 +70,7 @@ type Config struct {
 // cache.Controller. All methods may be called by any number of goroutines at once.
 type Controller struct {
 	config    Config
-	intake    *intake
+	feed      *feed
 	meter     *meter // nil: no metrics
 	reflector atomic.Pointer[Reflector]
 	started   atomic.Bool
@@ -101,7 +101,7 @@ func NewController(config Config) *Controller {
 		config.Name = callsite.Name()
 	}
 	m := newMeter(&config)
-	return &Controller{config: config, intake: newIntake(config.FIFO, config.Transform, m), meter: m}
+	return &Controller{config: config, feed: newFeed(config.FIFO, config.Transform, m), meter: m}
 }
 
 // Run is RunWithContext with a channel that ends it.
@@ -125,9 +125,9 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 		c.config.FIFO.Close()
 	})
 
-	var store cache.ReflectorStore = c.intake
+	var store cache.ReflectorStore = c.feed
 	if versions, ok := c.config.FIFO.(cache.ResourceVersionUpdater); ok {
-		store = versionedIntake{c.intake, versions}
+		store = versionedFeed{c.feed, versions}
 	}
 	r := NewReflector(c.config.ListerWatcher, c.config.ObjectType, store, ReflectorOptions{
 		Name:              c.config.Name,
@@ -152,11 +152,11 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 
 // processLoop drains the FIFO until ctx ends or the FIFO is closed and empty.
 func (c *Controller) processLoop(ctx context.Context) {
-	defer c.intake.noteSynced() // a Pop whose process panics may have been the last of the first list
+	defer c.feed.noteSynced() // a Pop whose process panics may have been the last of the first list
 	pop := c.popper()
 	for ctx.Err() == nil {
 		err := pop()
-		c.intake.noteSynced()
+		c.feed.noteSynced()
 		if c.meter != nil {
 			c.meter.publishQueued()
 		}
@@ -203,11 +203,11 @@ func (c *Controller) popper() func() error {
 }
 
 // HasSynced reports whether the initial list was handed out by the FIFO and processed.
-func (c *Controller) HasSynced() bool { return c.intake.synced.Load() || c.config.FIFO.HasSynced() }
+func (c *Controller) HasSynced() bool { return c.feed.synced.Load() || c.config.FIFO.HasSynced() }
 
 // HasSyncedChecker gives HasSynced as a channel to wait for. Only a running controller
 // closes it.
-func (c *Controller) HasSyncedChecker() cache.DoneChecker { return c.intake }
+func (c *Controller) HasSyncedChecker() cache.DoneChecker { return c.feed }
 
 // LastSyncResourceVersion is the Reflector's; "" before the controller runs.
 func (c *Controller) LastSyncResourceVersion() string {
@@ -215,135 +215,4 @@ func (c *Controller) LastSyncResourceVersion() string {
 		return r.LastSyncResourceVersion()
 	}
 	return ""
-}
-
-// intake stands between the Reflector and the FIFO: it transforms objects, whatever the
-// FIFO, and notes when the FIFO has synced. A FIFO syncs in a Pop or, with nothing to pop,
-// in a producing call. So noteSynced runs after each of both; no goroutine waits.
-type intake struct {
-	fifo      contract.FIFO
-	bookmarks cache.ReflectorBookmarkStore // nil: the FIFO takes none
-	transform contract.TransformFunc       // nil: none
-	meter     *meter                       // nil: no metrics
-
-	synced atomic.Bool
-	done   chan struct{}
-	once   sync.Once
-	// onSynced is called once, before synced is set.
-	onSynced func()
-}
-
-var (
-	_ cache.ReflectorStore         = (*intake)(nil)
-	_ cache.TransformingStore      = (*intake)(nil)
-	_ cache.ReflectorBookmarkStore = (*intake)(nil)
-	_ cache.DoneChecker            = (*intake)(nil)
-	_ transformedStore             = (*intake)(nil)
-	_ transformedStore             = versionedIntake{}
-)
-
-// versionedIntake is the intake of a FIFO that is a cache.ResourceVersionUpdater.
-type versionedIntake struct {
-	*intake
-	cache.ResourceVersionUpdater
-}
-
-func newIntake(fifo contract.FIFO, transform contract.TransformFunc, m *meter) *intake {
-	in := &intake{fifo: fifo, transform: transform, meter: m, done: make(chan struct{}),
-		onSynced: func() {}}
-	in.bookmarks, _ = fifo.(cache.ReflectorBookmarkStore)
-	return in
-}
-
-func (in *intake) noteSynced() {
-	if in.synced.Load() || !in.fifo.HasSynced() {
-		return
-	}
-	in.once.Do(func() {
-		in.onSynced()
-		in.synced.Store(true)
-		close(in.done)
-	})
-}
-
-func (in *intake) Name() string          { return fmt.Sprintf("Controller over %T", in.fifo) }
-func (in *intake) Done() <-chan struct{} { return in.done }
-
-// Transformer is the FIFO's own where the intake has none. A streaming list then leaves out the
-// objects for which it fails. Else the FIFO would refuse the whole list because of one of them.
-func (in *intake) Transformer() contract.TransformFunc {
-	if fifo, ok := in.fifo.(cache.TransformingStore); ok && in.transform == nil {
-		return fifo.Transformer()
-	}
-	return in.transform
-}
-
-func (in *intake) Add(obj any) error    { return in.put(obj, in.fifo.Add) }
-func (in *intake) Update(obj any) error { return in.put(obj, in.fifo.Update) }
-func (in *intake) Delete(obj any) error { return in.put(obj, in.fifo.Delete) }
-
-func (in *intake) put(obj any, put func(any) error) error {
-	obj, err := in.transformed(obj)
-	if err != nil {
-		return err
-	}
-	err = put(obj)
-	in.noteSynced()
-	if in.meter != nil && err == nil {
-		in.meter.came()
-	}
-	return err
-}
-
-func (in *intake) transformed(obj any) (any, error) {
-	if _, tombstone := obj.(contract.DeletedFinalStateUnknown); tombstone || in.transform == nil {
-		return obj, nil
-	}
-	changed, err := in.transform(obj)
-	if err != nil {
-		return nil, fmt.Errorf("transforming a %T: %w", obj, err)
-	}
-	return changed, nil
-}
-
-// Replace owns list.
-func (in *intake) Replace(list []any, resourceVersion string) error {
-	if in.transform != nil {
-		for i, obj := range list {
-			changed, err := in.transformed(obj)
-			if err != nil {
-				return fmt.Errorf("object %d of a list of %d: %w", i, len(list), err)
-			}
-			list[i] = changed
-		}
-	}
-	return in.replaceTransformed(list, resourceVersion)
-}
-
-// replaceTransformed is Replace for a list that the Reflector has transformed.
-func (in *intake) replaceTransformed(list []any, resourceVersion string) error {
-	err := in.fifo.Replace(list, resourceVersion)
-	in.noteSynced()
-	in.changed()
-	return err
-}
-
-func (in *intake) Resync() error {
-	defer in.changed()
-	return in.fifo.Resync()
-}
-
-func (in *intake) Bookmark(resourceVersion string) error {
-	if in.bookmarks == nil {
-		return nil
-	}
-	defer in.changed()
-	return in.bookmarks.Bookmark(resourceVersion)
-}
-
-// changed publishes the FIFO's length after a call that is not an event.
-func (in *intake) changed() {
-	if in.meter != nil {
-		in.meter.publishQueued()
-	}
 }

@@ -152,7 +152,7 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 		Identifier:              s.options.Identifier,
 		InformerMetricsProvider: s.options.InformerMetricsProvider,
 	})
-	c.intake.onSynced = func() {
+	c.feed.onSynced = func() {
 		close(s.synced)
 		s.processor.hasSynced()
 	}

@@ -27,7 +27,7 @@ func TestParseColumns(t *testing.T) {
 	}
 	for text, says := range map[string]string{
 		"name":            "want FIELD=COLUMN",
-		"nam=x":           `unknown field "nam": did you mean name`,
+		"nam=x":           `unknown field "nam": have name, creation_time`,
 		"speed=x":         "have name, creation_time, scheduled_time",
 		"cpu_milli=x*0":   "not a number above 0",
 		"cpu_milli=x*NaN": "not a number above 0",

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -110,6 +111,19 @@ type TraceNote struct {
 	Deleted  int `json:"deleted,omitempty"`
 }
 
+// all yields the initial objects and the events, in their order.
+func (t *Trace) all() iter.Seq[*TraceEvent] {
+	return func(yield func(*TraceEvent) bool) {
+		for _, events := range [][]TraceEvent{t.Initial, t.Events} {
+			for i := range events {
+				if !yield(&events[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Span is the time of the last event.
 func (t *Trace) Span() time.Duration {
 	if n := len(t.Events); n > 0 {
@@ -128,13 +142,12 @@ func (t *Trace) StateAfter(n int) []map[string]runtime.Object {
 	for i := range state {
 		state[i] = map[string]runtime.Object{}
 	}
-	for _, events := range [][]TraceEvent{t.Initial, t.Events[:n]} {
-		for _, e := range events {
-			if e.Type == watch.Deleted {
-				delete(state[e.Resource], e.Key)
-			} else {
-				state[e.Resource][e.Key] = e.Object
-			}
+	part := Trace{Initial: t.Initial, Events: t.Events[:n]}
+	for e := range part.all() {
+		if e.Type == watch.Deleted {
+			delete(state[e.Resource], e.Key)
+		} else {
+			state[e.Resource][e.Key] = e.Object
 		}
 	}
 	return state
@@ -145,18 +158,16 @@ func (t *Trace) StateAfter(n int) []map[string]runtime.Object {
 func (t *Trace) Objects(resource int) []runtime.Object {
 	var objects []runtime.Object
 	place := map[string]int{}
-	for _, events := range [][]TraceEvent{t.Initial, t.Events} {
-		for _, e := range events {
-			if e.Resource != resource {
-				continue
-			}
-			if i, known := place[e.Key]; known {
-				objects[i] = e.Object
-				continue
-			}
-			place[e.Key] = len(objects)
-			objects = append(objects, e.Object)
+	for e := range t.all() {
+		if e.Resource != resource {
+			continue
 		}
+		if i, known := place[e.Key]; known {
+			objects[i] = e.Object
+			continue
+		}
+		place[e.Key] = len(objects)
+		objects = append(objects, e.Object)
 	}
 	return objects
 }
@@ -164,11 +175,9 @@ func (t *Trace) Objects(resource int) []runtime.Object {
 // Nodes returns the names of the nodes that pods of the trace run on, sorted.
 func (t *Trace) Nodes() []string {
 	names := map[string]bool{}
-	for _, events := range [][]TraceEvent{t.Initial, t.Events} {
-		for _, e := range events {
-			for _, node := range nodesOf(e.Object) {
-				names[node] = true
-			}
+	for e := range t.all() {
+		if node := nodeOf(e.Object); node != "" {
+			names[node] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -345,11 +354,11 @@ func (t *Trace) Info() TraceInfo {
 // byNode is the function of the index by node.
 var byNode = synthetic.Indexers()[synthetic.IndexNode]
 
-// nodesOf returns the node that a pod runs on.
-func nodesOf(obj runtime.Object) []string {
+// nodeOf is the node that a pod runs on, "" without one.
+func nodeOf(obj runtime.Object) string {
 	nodes, err := byNode(obj)
-	if err != nil {
-		return nil // neither a pod nor a node
+	if err != nil || len(nodes) == 0 { // with an error it is neither a pod nor a node
+		return ""
 	}
-	return nodes
+	return nodes[0]
 }

@@ -33,11 +33,9 @@ func (t *Trace) NewSource(resource int, options synthetic.SourceOptions) *synthe
 // Example is an object of a resource's type: the first of the trace or, if there is none,
 // an unstructured one of the kind. Do not change it.
 func (t *Trace) Example(resource int) runtime.Object {
-	for _, events := range [][]TraceEvent{t.Initial, t.Events} {
-		for _, e := range events {
-			if e.Resource == resource {
-				return e.Object
-			}
+	for e := range t.all() {
+		if e.Resource == resource {
+			return e.Object
 		}
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{}}

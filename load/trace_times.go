@@ -10,9 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/informerbench/informerbench/load/synthetic"
@@ -72,17 +70,15 @@ func (t *Trace) Times(n int) (*Trace, error) {
 // copies would then be in one namespace or on one node, or be one object.
 func (t *Trace) sharedName(n int, separator string) string {
 	names := map[[2]string]bool{} // kind of name, and name
-	for _, events := range [][]TraceEvent{t.Initial, t.Events} {
-		for _, e := range events {
-			meta := synthetic.Accessor(e.Object)
-			if of := t.Resources[e.Resource]; of.Namespaced {
-				names[[2]string{"namespace", meta.GetNamespace()}] = true
-			} else {
-				names[[2]string{of.Resource, meta.GetName()}] = true
-			}
-			if node := nodeOf(e.Object); node != "" {
-				names[[2]string{"node", node}] = true
-			}
+	for e := range t.all() {
+		meta := synthetic.Accessor(e.Object)
+		if of := t.Resources[e.Resource]; of.Namespaced {
+			names[[2]string{"namespace", meta.GetNamespace()}] = true
+		} else {
+			names[[2]string{of.Resource, meta.GetName()}] = true
+		}
+		if node := nodeOf(e.Object); node != "" {
+			names[[2]string{"node", node}] = true
 		}
 	}
 	for name := range names {
@@ -91,19 +87,6 @@ func (t *Trace) sharedName(n int, separator string) string {
 				return copied
 			}
 		}
-	}
-	return ""
-}
-
-// nodeOf is the node of a pod, "" without one.
-func nodeOf(obj runtime.Object) string {
-	switch o := obj.(type) {
-	case *corev1.Pod:
-		return o.Spec.NodeName
-	case *unstructured.Unstructured:
-		spec, _ := o.Object["spec"].(map[string]any)
-		node, _ := spec["nodeName"].(string)
-		return node
 	}
 	return ""
 }
@@ -144,7 +127,8 @@ func (t *Trace) times(n int, separator string) *Trace {
 
 // copied is the event of copy k, counted from 0, of an object of its own.
 func (e TraceEvent) copied(of TraceResource, k int, separator string) TraceEvent {
-	obj, meta := shallow(e.Object)
+	obj := synthetic.ShallowCopy(e.Object)
+	meta := synthetic.Accessor(obj)
 	e.Object = obj
 	if k == 0 {
 		return e
@@ -170,22 +154,4 @@ func (e TraceEvent) copied(of TraceResource, k int, separator string) TraceEvent
 	}
 	e.Key = synthetic.Key(obj)
 	return e
-}
-
-// shallow copies an object so that its metadata and the fields at its top can be set.
-func shallow(obj runtime.Object) (runtime.Object, metav1.Object) {
-	switch o := obj.(type) {
-	case *corev1.Pod:
-		pod := *o
-		return &pod, &pod
-	case *unstructured.Unstructured:
-		fields := maps.Clone(o.Object)
-		if meta, ok := fields["metadata"].(map[string]any); ok {
-			fields["metadata"] = maps.Clone(meta)
-		}
-		u := &unstructured.Unstructured{Object: fields}
-		return u, u
-	}
-	obj = obj.DeepCopyObject()
-	return obj, synthetic.Accessor(obj)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/metrics"
-	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
@@ -19,8 +18,7 @@ const mostConcerns = 3
 // writeAnswer writes what a run says for each component: which implementation, what it gains
 // and loses in what differs most, at what price, what is open, and which others are not told apart.
 // It takes two lines for a component, and two more.
-func writeAnswer(w *writer, r *record.Run, groups []compare.Group, to Terminal) {
-	answers := compare.Answers(r, groups)
+func writeAnswer(w *writer, answers []compare.Answer, to Terminal) {
 	if len(answers) == 0 {
 		return
 	}

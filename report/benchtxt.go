@@ -15,12 +15,12 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
-// WriteBenchText writes the run in the Go benchmark format, which benchstat reads: a line
+// WriteBench writes the run in the Go benchmark format, which benchstat reads: a line
 // per fork and series, with every value of the series. Forks made for profiles are left
 // out. Characters that would break a line of the format are replaced: control characters,
 // and spaces in names.
-func WriteBenchText(w io.Writer, given *record.Run) error {
-	r := clean(given)
+func (rep *Report) WriteBench(w io.Writer) error {
+	r := rep.Run
 	out := benchfmt.NewWriter(w)
 	env := r.Environment
 	config := []benchfmt.Config{

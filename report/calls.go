@@ -179,7 +179,7 @@ const ownModule = "github.com/informerbench/informerbench/"
 // ownImplementations are the folders of this repository that are measured, and ownHarness are
 // those within them that measure.
 var (
-	ownImplementations = []string{"core/", "impl/", "ctrlqueue."}
+	ownImplementations = []string{"impl/", "queue/", "informer", "dropin/"}
 	ownHarness         = []string{"load/synthetic."}
 )
 

@@ -39,10 +39,10 @@ func TestContentionIsOneTable(t *testing.T) {
 	t.Parallel()
 	var text, md bytes.Buffer
 	r := underLoads("1", "10")
-	if err := WriteText(&text, r, Terminal{Wide: true}); err != nil {
+	if err := of(t, r).WriteText(&text, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteMarkdown(&md, r); err != nil {
+	if err := of(t, r).WriteMarkdown(&md); err != nil {
 		t.Fatal(err)
 	}
 	_, table, found := strings.Cut(md.String(), "## Under load")
@@ -70,7 +70,7 @@ func TestContentionIsOneTable(t *testing.T) {
 func TestOneLoadNeedsNoContention(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
-	if err := WriteText(&text, underLoads("1"), Terminal{Wide: true}); err != nil {
+	if err := of(t, underLoads("1")).WriteText(&text, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(text.String(), "under load") {

@@ -13,11 +13,11 @@ import (
 
 // The marks of the reference, whose colour is the first of the palette, in a picture.
 var (
-	circles   = regexp.MustCompile(`style="fill:#0072B2" />`)
-	triangles = regexp.MustCompile(`Z" style="fill:none;stroke:#0072B2;stroke-width:0.8"`)
-	crosses   = regexp.MustCompile(`L[^L]*" style="fill:none;stroke:#0072B2;stroke-width:0.5"`)
-	dashes    = regexp.MustCompile(`stroke:#0072B2;stroke-width:0.8;stroke-dasharray`)
-	lines     = regexp.MustCompile(`stroke:#0072B2;stroke-width:1.4`)
+	circles   = regexp.MustCompile(`<circle class="c0"`)
+	triangles = regexp.MustCompile(`class="c0 open"`)
+	crosses   = regexp.MustCompile(`class="c0 cross"`)
+	dashes    = regexp.MustCompile(`class="zero c0"`)
+	lines     = regexp.MustCompile(`class="line c0 d0"`)
 )
 
 // Every size has a mark of every line: a value, a 0 or a missing one.
@@ -58,7 +58,7 @@ func TestCurvesLoseNoPoint(t *testing.T) {
 				delete(f.Series[0].Values, metrics.Achieved)
 			}
 		}
-		pictures, err := Curves(r)
+		pictures, err := pictures(Scalings(clean(r)))
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -77,10 +77,9 @@ func TestCurvesLoseNoPoint(t *testing.T) {
 		for what, n := range map[string][2]int{
 			"circles":        {len(circles.FindAllString(svg, -1)), c.circles},
 			"open triangles": {len(triangles.FindAllString(svg, -1)), c.triangles},
-			// A line's name has a line of the same style; a cross is two.
-			"strokes of crosses": {len(crosses.FindAllString(svg, -1)) - 1, 2 * c.missing},
-			"dashed parts":       {len(dashes.FindAllString(svg, -1)), c.dashes},
-			"solid parts":        {len(lines.FindAllString(svg, -1)), c.solids},
+			"crosses":        {len(crosses.FindAllString(svg, -1)), c.missing},
+			"dashed parts":   {len(dashes.FindAllString(svg, -1)), c.dashes},
+			"solid parts":    {len(lines.FindAllString(svg, -1)), c.solids},
 		} {
 			if n[0] != n[1] {
 				t.Errorf("%s: %d %s, want %d", c.name, n[0], what, n[1])
@@ -98,13 +97,12 @@ func TestMarksOfOnePlaceLieApart(t *testing.T) {
 			f.Series[0].Values[metrics.Achieved] = 0
 		}
 	}
-	pictures, err := Curves(r)
+	pictures, err := pictures(Scalings(clean(r)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := map[string]bool{}
-	for _, m := range regexp.MustCompile(
-		`d="M([0-9.]+),[^"]*Z" style="fill:none;stroke:#[0-9A-F]+;stroke-width:0.8"`).FindAllStringSubmatch(string(pictures["curves/swept_objects_get_ops-s.svg"]), -1) {
+	for _, m := range regexp.MustCompile(`open" d="M([0-9.]+),`).FindAllStringSubmatch(string(pictures["curves/swept_objects_get_ops-s.svg"]), -1) {
 		at[m[1]] = true
 	}
 	if len(at) != 2 {
@@ -114,20 +112,15 @@ func TestMarksOfOnePlaceLieApart(t *testing.T) {
 
 func TestBrokenScale(t *testing.T) {
 	t.Parallel()
-	s := brokenLog{from: 10}
 	for v, want := range map[float64]float64{-3: 0, 0: 0, 10: aboveBreak, 1000: 1,
 		100: (1 + aboveBreak) / 2} {
-		if got := s.Normalize(0, 1000, v); math.Abs(got-want) > 1e-9 {
+		if got := heightOf(v, 10, 1000, true); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%g lies at %g of the height, want %g", v, got, want)
 		}
 	}
-	ticks := brokenTicks{valueTicks(metrics.Achieved), 10, "0"}.Ticks(0, 1000)
-	if ticks[0].Value != 0 || ticks[0].Label != "0" {
-		t.Errorf("the lowest tick is %+v", ticks[0])
-	}
-	for _, tick := range ticks[1:] {
-		if tick.Value < 10 {
-			t.Errorf("a tick at %g lies within the break", tick.Value)
+	for _, tick := range valueTicks(10, 1000) {
+		if tick < 10 {
+			t.Errorf("a tick at %g lies within the break", tick)
 		}
 	}
 }
@@ -142,7 +135,7 @@ func TestNegativeValuesAreDrawn(t *testing.T) {
 			f.Process = map[string]float64{metrics.HeapPerObject: -8}
 		}
 	}
-	pictures, err := Curves(r)
+	pictures, err := pictures(Scalings(clean(r)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +150,7 @@ func TestPicturesFollowTheColourScheme(t *testing.T) {
 	t.Parallel()
 	r := sweptRun("objects", []int{10, 100}, func(n float64) float64 { return n })
 	for i, c := range slices.Clone(r.Cells) { // a line in each colour
-		for k := range len(palette) {
+		for k := range curveHues {
 			c.Impl = "reference" + strings.Repeat("x", k)
 			r.Cells = append(r.Cells, c)
 			f := r.Forks[6*i]
@@ -166,19 +159,19 @@ func TestPicturesFollowTheColourScheme(t *testing.T) {
 				r.Forks, record.Fork{Cell: c, Index: f.Index, Process: f.Process, Series: f.Series})
 		}
 	}
-	pictures, err := Curves(r)
+	pictures, err := pictures(Scalings(clean(r)))
 	if err != nil || len(pictures) == 0 {
 		t.Fatal(err)
 	}
 	for path, svg := range pictures {
-		_, drawing, ok := strings.Cut(string(svg), "</style>")
-		if !ok || strings.Count(string(svg), "prefers-color-scheme: dark") != 1 {
+		style, drawing, ok := strings.Cut(string(svg), "</style>")
+		light, dark, both := strings.Cut(style, "@media (prefers-color-scheme: dark)")
+		if !ok || !both {
 			t.Fatalf("%s has no style for dark pages", path)
 		}
-		for _, colour := range regexp.MustCompile(`(?:fill|stroke):(#[0-9A-F]{6})`).FindAllStringSubmatch(
-			drawing, -1) {
-			if inTheDark[colour[1]] == "" {
-				t.Errorf("%s: %s has no colour for dark pages", path, colour[1])
+		for _, class := range regexp.MustCompile(`\bc[0-9]+\b|paper|grid|axis`).FindAllString(drawing, -1) {
+			if !strings.Contains(light, "."+class+" {") || !strings.Contains(dark, "."+class+" {") {
+				t.Errorf("%s: %s has no colour for dark pages, or none for light ones", path, class)
 			}
 		}
 	}

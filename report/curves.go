@@ -4,37 +4,31 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	_ "embed" // the template
 	"fmt"
-	"image/color"
-	"maps"
+	"html/template"
 	"math"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/text"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/metrics"
-	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // CurvesDir is the folder, within a run's, that holds the pictures of report.md.
 const CurvesDir = "curves"
 
-// Curves draws every curve of a run as SVG, keyed by its path within the run's folder.
+// pictures draws every curve of a run as SVG, keyed by its path within the run's folder.
 // Equal runs give equal bytes.
-func Curves(record *record.Run) (map[string][]byte, error) {
-	r := clean(record)
+func pictures(scalings []Scaling) (map[string][]byte, error) {
 	pictures := map[string][]byte{}
-	for _, s := range Scalings(r) {
+	for _, s := range scalings {
 		for _, c := range s.Curves {
 			if !c.drawable() {
 				continue
@@ -81,111 +75,6 @@ const longestName = 150
 
 var notInFiles = regexp.MustCompile(`[^A-Za-z0-9._=+-]`)
 
-// The palette of Okabe and Ito ("Color Universal Design", 2008), distinguishable with any
-// colour vision, without the yellow, which is too pale for a line. The numbers of colours
-// and marks have no common factor, so 56 lines differ.
-var (
-	palette = []color.Color{rgb(0x0072B2), rgb(0xD55E00), rgb(0x009E73), rgb(0xCC79A7), rgb(0x000000),
-		rgb(0xE69F00), rgb(0x56B4E9)}
-	marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{},
-		draw.CrossGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{}}
-)
-
-func rgb(hex uint32) color.Color {
-	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
-}
-
-const (
-	pictureWidth  = 5.8 * vg.Inch
-	pictureHeight = 3.4 * vg.Inch
-	fontSize      = 9
-	labelSpacing  = 12 // between the lines' names
-	labelColumns  = 85 // of the values' label
-)
-
-func (s Scaling) draw(c Curve) ([]byte, error) {
-	p := plot.New()
-	p.X.Label.Text = axisOf(s.Vary)
-	for _, style := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font,
-		&p.X.Tick.Label.Font, &p.Y.Tick.Label.Font} {
-		style.Variant, style.Size = "Sans", fontSize
-	}
-	p.X.Scale, p.Y.Scale = logFrom(s.Sizes[0]), plot.LogScale{}
-	p.X.Tick.Marker = sizeTicks(s.Sizes)
-	p.X.Padding, p.Y.Padding = missingGap, 0
-	grid := plotter.NewGrid()
-	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{0xe4}, color.Gray{0xe4}
-	p.Add(grid)
-	lo, hi := c.extent()
-	impls := s.impls()
-	if err := s.addLines(p, c, impls, lo); err != nil {
-		return nil, err
-	}
-	p.X.Min, p.X.Max = s.Sizes[0], s.Sizes[len(s.Sizes)-1]
-	p.Y.Min, p.Y.Max = axisRange(lo, hi)
-	p.Y.Tick.Marker = valueTicks(c.Metric)
-	if c.hasZero() {
-		p.Y.Scale, p.Y.Tick.Marker = brokenLog{p.Y.Min},
-			brokenTicks{valueTicks(c.Metric), p.Y.Min, c.zeroLabel()}
-		p.Y.Min = 0
-	}
-
-	canvas := vgsvg.New(pictureWidth, pictureHeight)
-	whole := draw.New(canvas)
-	whole.SetColor(color.White)
-	whole.Fill(whole.Path())
-	names := p.X.Tick.Label
-	names.YAlign, names.XAlign = draw.YCenter, draw.XLeft
-	margin := vg.Length(0)
-	for _, l := range c.Lines {
-		margin = max(margin, names.Width(l.Impl))
-	}
-	inner := draw.Crop(whole, 4, -margin-24, s.writeLegend(whole, names, c),
-		-s.writeTitle(whole, p.Title.TextStyle, c))
-	p.Draw(inner)
-	if c.hasZero() {
-		data := p.DataCanvas(inner)
-		drawBreak(data, data.Min.X)
-	}
-	nameLines(p, whole, inner, names, c, impls)
-
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return nil, err
-	}
-	// The layout uses the widths of Liberation Sans, which are Arial's; without either, any
-	// other font will do.
-	return bothSchemes(
-		bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"),
-			[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))), nil
-}
-
-// Texts beside the plot begin at textLeft.
-const textLeft, lineHeight = 8, 12
-
-// writeTitle writes what a picture shows above it, and returns the height of that. The label of
-// the values stands there too: beside its axis, gonum would make the plot as small as a long
-// label asks for.
-func (s Scaling) writeTitle(whole draw.Canvas, style draw.TextStyle, c Curve) vg.Length {
-	style.XAlign, style.YAlign = draw.XLeft, draw.YTop
-	label := trimmed(text.WrapSoft(axisOf(c.Metric), labelColumns))
-	whole.FillText(style, vg.Point{X: textLeft, Y: whole.Max.Y - 4 - lineHeight - 4}, label)
-	style.Font.Size = fontSize + 2
-	whole.FillText(style, vg.Point{X: textLeft, Y: whole.Max.Y - 4}, s.title(c))
-	return vg.Length(2+strings.Count(label, "\n"))*lineHeight + 14
-}
-
-// writeLegend explains the marks below a picture, and returns the height of that.
-func (s Scaling) writeLegend(whole draw.Canvas, style draw.TextStyle, c Curve) vg.Length {
-	legend := s.markLegend(c)
-	if legend == "" {
-		return 4
-	}
-	style.YAlign = draw.YBottom
-	whole.FillText(style, vg.Point{X: textLeft, Y: 4}, legend)
-	return 4 + lineHeight + 2
-}
-
 // extent is the range of the medians and of the interval ends above 0, and 1 where there are
 // none.
 func (c Curve) extent() (lo, hi float64) {
@@ -216,143 +105,246 @@ func axisRange(lo, hi float64) (from, to float64) {
 	return from, to
 }
 
-// bars are points with their intervals.
-type bars struct {
-	plotter.XYs
-	plotter.YErrors
+// The curves are drawn in the palette of Okabe and Ito ("Color Universal Design", 2008),
+// distinguishable with any colour vision, without the yellow, which is too pale for a line.
+// Further lines are dashed.
+const curveHues = 7
+
+// The plot within a picture, in its units. A logarithmic axis has no place for 0, which has a
+// row of its own below a break of the axis.
+const (
+	plotLeft, plotWidth, plotHeight = 64, 380, 220
+	textHeight                      = 14
+	missingGap                      = 14   // below the plot, for the marks of missing values
+	aboveBreak                      = 0.14 // of the height: where the logarithmic part begins
+	dodge                           = 8    // between the marks of lines that share a place
+	labelColumns                    = 85   // of the values' label
+	zeroText                        = "0"  // the label of the row
+	belowText                       = "≤ 0"
+)
+
+var (
+	//go:embed curve.gotmpl
+	curveText     string
+	curveTemplate = template.Must(template.New("curve").Parse(curveText))
+)
+
+// picture is what the template draws of a curve.
+type picture struct {
+	Title, Over, Legend      string
+	Label                    []gridLine // of the values
+	X, Y                     []gridLine
+	Left, Right, Top, Bottom float64 // of the plot
+	Width, Height, Break     float64
+	Lines                    []pictureLine
 }
 
-// addLines adds the intervals, and then the lines over them. Lines that are 0 or missing at
-// the same size have their marks beside each other.
-func (s Scaling) addLines(p *plot.Plot, c Curve, impls []string, lowest float64) error {
-	zeros, missing := map[int]int{}, map[int]int{}
+// Places of the texts beside the plot.
+func (p picture) UnderAxis() float64  { return p.Bottom + missingGap + textHeight }
+func (p picture) UnderSizes() float64 { return p.UnderAxis() + textHeight + 3 }
+func (p picture) UnderAll() float64   { return p.Height - 6 }
+func (p picture) BesideAxis() float64 { return p.Left - 6 }
+func (p picture) Middle() float64     { return (p.Left + p.Right) / 2 }
+func (p picture) Names() float64      { return p.Right + 15 }
+
+// pictureLine is one implementation's: a mark for each size, and the parts between them, which
+// a missing size interrupts.
+type pictureLine struct {
+	Name, Colour, Dash     string
+	Bars, Parts            []stroke
+	Values, Zeros, Missing []point
+	End                    *stroke // from the line's end to its name
+}
+
+type point struct{ X, Y float64 }
+
+type stroke struct {
+	point
+	X2, Y2 float64
+	Zero   bool // an end is 0
+}
+
+func (s Scaling) draw(c Curve) ([]byte, error) {
+	label := strings.Split(trimmed(text.WrapSoft(axisOf(c.Metric), labelColumns)), "\n")
+	p := picture{Title: s.title(c), Over: axisOf(s.Vary), Legend: s.markLegend(c), Left: plotLeft,
+		Right: plotLeft + plotWidth, Top: float64(34 + textHeight*len(label))}
+	for i, line := range label {
+		p.Label = append(p.Label, gridLine{float64(36 + textHeight*i), line})
+	}
+	longest := 0
+	for _, l := range c.Lines {
+		longest = max(longest, utf8.RuneCountInString(l.Impl))
+	}
+	p.Bottom = p.Top + plotHeight
+	p.Width, p.Height = p.Names()+float64(7*longest+6), p.UnderSizes()+8
+	if p.Legend != "" {
+		p.Height += textHeight
+	}
+	lo, hi := axisRange(c.extent())
+	zero := c.hasZero()
+	y := func(v float64) float64 { return round(p.Bottom - plotHeight*heightOf(v, lo, hi, zero)) }
+	x := s.across
+	for _, n := range s.Sizes {
+		p.X = append(p.X, gridLine{x(n), sizeText(n)})
+	}
+	for _, v := range valueTicks(lo, hi) {
+		p.Y = append(p.Y, gridLine{y(v), NumberText(c.Metric, v)})
+	}
+	if zero {
+		p.Y = append(p.Y, gridLine{y(0), c.zeroLabel()})
+		p.Break = p.Bottom - plotHeight*aboveBreak/2
+	}
+	impls := s.impls()
+	zeros, missing := map[float64]int{}, map[float64]int{} // marks of the lines so far
 	for _, l := range c.Lines {
 		style := slices.Index(impls, l.Impl)
-		bars, err := intervals(l, lowest, c.hasZero())
-		if err != nil {
-			return err
-		}
-		bars.Color, bars.Width = palette[style%len(palette)], vg.Points(thinLine)
-		p.Add(bars, lineThrough{l, s.Sizes, style, maps.Clone(zeros), maps.Clone(missing)})
-		for i, size := range s.Sizes {
-			at := slices.IndexFunc(l.valued(), func(p SizePoint) bool { return p.Size == size })
-			switch {
-			case at < 0:
-				missing[i]++
-			case l.valued()[at].Estimate.Median <= 0:
-				zeros[i]++
+		d := pictureLine{Name: l.Impl, Colour: fmt.Sprintf("c%d", style%curveHues),
+			Dash: fmt.Sprintf("d%d", style/curveHues%3)}
+		var last *point
+		lastZero := false
+		for _, size := range s.Sizes {
+			e, ok := l.valueAt(size)
+			if !ok {
+				d.Missing = append(d.Missing,
+					point{s.beside(size, missing[size]), p.Bottom + missingGap/2})
+				missing[size]++
+				last = nil
+				continue
 			}
+			here, none := point{x(size), y(e.Median)}, e.Median <= 0
+			d.Bars = append(d.Bars, stroke{point{here.X, y(e.Lo)}, here.X, y(e.Hi), false})
+			if none {
+				here.X = s.beside(size, zeros[size])
+				zeros[size]++
+				d.Zeros = append(d.Zeros, here)
+			} else {
+				d.Values = append(d.Values, here)
+			}
+			if last != nil {
+				d.Parts = append(d.Parts, stroke{*last, here.X, here.Y, none || lastZero})
+			}
+			last, lastZero = &here, none
+			d.End = &stroke{point{here.X + 5, here.Y}, p.Right + 12, here.Y, false}
+		}
+		p.Lines = append(p.Lines, d)
+	}
+	p.spaceNames()
+	var b bytes.Buffer
+	err := curveTemplate.Execute(&b, p)
+	return b.Bytes(), err
+}
+
+// spaceNames moves the names beside the lines' ends apart: downwards, and from the bottom
+// upwards again where that leaves the picture.
+func (p *picture) spaceNames() {
+	var ends []*stroke
+	for _, l := range p.Lines {
+		if l.End != nil {
+			ends = append(ends, l.End)
 		}
 	}
-	return nil
-}
-
-// intervals are the bars of a line. Without a row for 0 they end at the lowest value.
-func intervals(l Line, lowest float64, zero bool) (*plotter.YErrorBars, error) {
-	if zero {
-		lowest = 0
+	slices.SortStableFunc(ends, func(a, b *stroke) int { return cmp.Compare(a.Y2, b.Y2) })
+	for i := 1; i < len(ends); i++ {
+		ends[i].Y2 = max(ends[i].Y2, ends[i-1].Y2+textHeight)
 	}
-	var b bars
-	for _, pt := range l.valued() {
-		e := pt.Estimate
-		median := max(e.Median, 0)
-		b.XYs = append(b.XYs, plotter.XY{X: pt.Size, Y: median})
-		b.YErrors = append(b.YErrors, struct {
-			Low, High float64
-		}{max(0, median-max(e.Lo, lowest)), max(0, e.Hi-median)})
-	}
-	if len(b.XYs) == 0 {
-		return &plotter.YErrorBars{}, nil
-	}
-	return plotter.NewYErrorBars(b)
-}
-
-// nameLines writes each implementation's name beside the end of its line, moved
-// apart where the lines end close together.
-func nameLines(p *plot.Plot, whole, inner draw.Canvas, style draw.TextStyle, c Curve,
-	impls []string) {
-	data := p.DataCanvas(inner)
-	x, y := p.Transforms(&data)
-	type label struct {
-		end   vg.Point
-		at    vg.Length
-		name  string
-		style int
-	}
-	var labels []label
-	for _, l := range c.Lines {
-		if points := l.valued(); len(points) > 0 {
-			last := points[len(points)-1]
-			end := vg.Point{X: x(last.Size), Y: y(last.Estimate.Median)}
-			labels = append(labels, label{end, end.Y, l.Impl, slices.Index(impls, l.Impl)})
-		}
-	}
-	slices.SortStableFunc(labels, func(a, b label) int { return cmp.Compare(a.end.Y, b.end.Y) })
-	// Upwards, each label keeps its distance from the one below. If that leaves the
-	// picture, the labels are spaced downwards from the top again.
-	for i := 1; i < len(labels); i++ {
-		labels[i].at = max(labels[i].at, labels[i-1].at+labelSpacing)
-	}
-	top := whole.Max.Y - 2*labelSpacing
-	for i := len(labels) - 1; i >= 0; i-- {
-		labels[i].at = min(labels[i].at, top)
-		top = labels[i].at - labelSpacing
-	}
-	for _, l := range labels {
-		style.Color = palette[l.style%len(palette)]
-		to := vg.Point{X: inner.Max.X + 12, Y: l.at}
-		whole.StrokeLine2(draw.LineStyle{Color: style.Color, Width: vg.Points(0.5)}, l.end.X+4, l.end.Y,
-			to.X-3, to.Y)
-		whole.FillText(style, to, l.name)
+	limit := p.Height - textHeight
+	for _, e := range slices.Backward(ends) {
+		e.Y2 = min(e.Y2, limit)
+		limit = e.Y2 - textHeight
 	}
 }
 
-// logFrom is a logarithmic scale; for sizes from 0 on, that of 1+n.
-func logFrom(smallest float64) plot.Normalizer {
-	if smallest >= 1 {
-		return plot.LogScale{}
+// across is the place of a size on its logarithmic axis; for sizes from 0 on, that of 1+n.
+func (s Scaling) across(size float64) float64 {
+	log := math.Log
+	if s.Sizes[0] < 1 {
+		log = math.Log1p
 	}
-	return onePlus{}
+	first, last := log(s.Sizes[0]), log(s.Sizes[len(s.Sizes)-1])
+	return round(plotLeft + plotWidth*(0.02+0.96*(log(size)-first)/(last-first)))
 }
 
-type onePlus struct{}
-
-func (onePlus) Normalize(lo, hi, x float64) float64 {
-	return (math.Log1p(x) - math.Log1p(lo)) / (math.Log1p(hi) - math.Log1p(lo))
-}
-
-// sizeTicks are the measured sizes.
-type sizeTicks []float64
-
-func (t sizeTicks) Ticks(_, _ float64) []plot.Tick {
-	var out []plot.Tick
-	for _, n := range t {
-		out = append(out, plot.Tick{Value: n, Label: sizeText(n)})
+// beside is the place of a mark beside those of other lines, at the last size to the left, away
+// from the lines' names.
+func (s Scaling) beside(size float64, others int) float64 {
+	if size == s.Sizes[len(s.Sizes)-1] {
+		others = -others
 	}
-	return out
+	return s.across(size) + float64(dodge*others)
 }
 
-// valueTicks are round values, written in the unit of the metric.
-type valueTicks string
+// heightOf is the height of a value as a share of the plot's, whose axis is broken for a zero.
+func heightOf(v, lo, hi float64, zero bool) float64 {
+	share := func() float64 { return math.Log(v/lo) / math.Log(hi/lo) }
+	switch {
+	case !zero:
+		return share()
+	case v <= 0:
+		return 0
+	}
+	return aboveBreak + (1-aboveBreak)*share()
+}
 
-func (metric valueTicks) Ticks(lo, hi float64) []plot.Tick {
-	labelled := []int{1}
+// valueTicks are round values.
+func valueTicks(lo, hi float64) (out []float64) {
+	digits := []float64{1}
 	if hi/lo < 300 {
-		labelled = []int{1, 2, 5}
+		digits = []float64{1, 2, 5}
 	}
-	var out []plot.Tick
 	for decade := math.Floor(math.Log10(lo)); decade <= math.Ceil(math.Log10(hi)); decade++ {
-		for d := 1; d < 10; d++ {
-			tick := plot.Tick{Value: float64(d) * math.Pow(10, decade)}
-			if slices.Contains(labelled, d) {
-				tick.Label = NumberText(string(metric), tick.Value)
-			}
-			if tick.Value >= lo && tick.Value <= hi {
-				out = append(out, tick)
+		for _, d := range digits {
+			if v := d * math.Pow(10, decade); v >= lo && v <= hi {
+				out = append(out, v)
 			}
 		}
 	}
 	return out
+}
+
+// hasZero reports whether a median or an end of an interval is 0 or less.
+func (c Curve) hasZero() bool {
+	return c.any(func(e stats.Estimate) bool { return e.Median <= 0 || e.Lo <= 0 })
+}
+
+func (c Curve) any(f func(stats.Estimate) bool) bool {
+	return slices.ContainsFunc(c.Lines, func(l Line) bool {
+		return slices.ContainsFunc(l.valued(), func(p SizePoint) bool { return f(p.Estimate) })
+	})
+}
+
+// valued are the points that have a number.
+func (l Line) valued() []SizePoint {
+	return slices.DeleteFunc(slices.Clone(l.Points), func(p SizePoint) bool {
+		return math.IsNaN(p.Estimate.Median)
+	})
+}
+
+func (l Line) valueAt(size float64) (stats.Estimate, bool) {
+	for _, p := range l.valued() {
+		if p.Size == size {
+			return p.Estimate, true
+		}
+	}
+	return stats.Estimate{}, false
+}
+
+// markLegend explains the marks that a picture has beside its lines, "" if it has none.
+func (s Scaling) markLegend(c Curve) string {
+	var out []string
+	if c.hasZero() {
+		out = append(out, "open triangle on the lowest row: "+c.zeroLabel())
+	}
+	if slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.valued()) < len(s.Sizes) }) {
+		out = append(out, "× at the axis: no value for this size")
+	}
+	return strings.Join(out, "; ")
+}
+
+func (c Curve) zeroLabel() string {
+	if c.any(func(e stats.Estimate) bool { return e.Median < 0 || e.Lo < 0 }) {
+		return belowText
+	}
+	return zeroText
 }
 
 // sizeNames label the axis of what a sweep varies.

@@ -5,12 +5,9 @@
 // It depends on recorded files only. Everything comes from the record.Run in run.json, so
 // a report can be made again at any time, anywhere (benchrun report DIR).
 //
-// The flow: package compare groups forks into tables of estimates, ratios and verdicts, and
-// sums them up in answers. text.go renders them for a terminal (terminal.go: what fits it),
-// markdown.go for report.md, page.go for report.html with page.gotmpl, page.css and page.js;
-// benchtxt.go writes the raw values. forest.go and latency.go draw the page's pictures,
-// curves.go and curvemarks.go those of the sweeps, which scaling.go evaluates. reference.go
-// and reference.js show the tables against another reference. Of two runs, versus.go writes
-// the comparison as text, and versuspage.go as a page with versus.gotmpl. clean.go makes the
-// record's strings harmless.
+// The flow: Of evaluates the run once (package compare: tables of estimates, ratios and verdicts,
+// and the answers), and escapes the result once more for Markdown (clean.go). The methods of
+// Report only lay it out: text.go and terminal.go for a terminal, markdown.go, page.go with
+// page.gotmpl, page.css and page.js for report.html, benchtxt.go, and machine.go as JSON. Of two
+// runs, versus.go writes the comparison as text, and versuspage.go as a page.
 package report

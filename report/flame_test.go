@@ -17,7 +17,7 @@ import (
 func pageWith(t *testing.T, r *record.Run, profiles *Profiles) (*html.Node, string) {
 	t.Helper()
 	var page bytes.Buffer
-	if err := WritePage(&page, r, profiles, nil); err != nil {
+	if err := withProfiles(of(t, r), profiles).WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
 	root, err := html.Parse(bytes.NewReader(page.Bytes()))
@@ -152,7 +152,7 @@ func TestMarkdownNamesTheProfiles(t *testing.T) {
 	t.Parallel()
 	_, r := profiled(t)
 	var md bytes.Buffer
-	if err := WriteMarkdown(&md, r); err != nil {
+	if err := of(t, r).WriteMarkdown(&md); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range r.Cells {

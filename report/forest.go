@@ -124,7 +124,7 @@ func forkStrips(r *record.Run, g compare.Group, row compare.Row) strips {
 	var names []string
 	var values [][]float64
 	for _, c := range g.Cells {
-		names, values = append(names, c.Label()), append(values, valuesOf(r, c, row))
+		names, values = append(names, c.Label()), append(values, valuesOf(r, c, row.Series, row.Metric))
 	}
 	return stripsOf("process", row.Metric, names, values)
 }
@@ -158,9 +158,9 @@ func stripsOf(dotIs, metric string, names []string, values [][]float64) strips {
 	return out
 }
 
-func valuesOf(r *record.Run, c record.Cell, row compare.Row) []float64 {
-	if row.Series == "" {
-		return r.ProcessValues(c, row.Metric)
+func valuesOf(r *record.Run, c record.Cell, series, metric string) []float64 {
+	if series == "" {
+		return r.ProcessValues(c, metric)
 	}
-	return r.Values(c, row.Series, row.Metric)
+	return r.Values(c, series, metric)
 }

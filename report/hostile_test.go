@@ -179,7 +179,7 @@ type rendered struct{ page, markdown, text, bench string }
 func render(t *testing.T, r *record.Run) rendered {
 	t.Helper()
 	var page, md, text, bench bytes.Buffer
-	pictures, err := Curves(r)
+	pictures, err := pictures(Scalings(clean(r)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,8 +189,8 @@ func render(t *testing.T, r *record.Run) rendered {
 		}
 	}
 	for _, err := range []error{
-		WriteMarkdown(&md, r), WritePage(&page, r, named(t, r), pictures),
-		WriteText(&text, r, Terminal{Wide: true}), WriteBenchText(&bench, r),
+		of(t, r).WriteMarkdown(&md), withProfiles(of(t, r), named(t, r)).WriteHTML(&page),
+		of(t, r).WriteText(&text, Terminal{Wide: true}), of(t, r).WriteBench(&bench),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -472,7 +472,7 @@ func TestFragmentKeepsOwnHTMLAlone(t *testing.T) {
 func TestPolicyIsOfThePage(t *testing.T) {
 	t.Parallel()
 	var page bytes.Buffer
-	if err := WritePage(&page, rich(), nil, nil); err != nil {
+	if err := of(t, rich()).WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
 	found := found(t, page.String())

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,12 +81,18 @@ func latenciesOf(r *record.Run, g compare.Group, reference string, ids anchors) 
 	return out, nil
 }
 
-// curvesOf draws delay, staleness and service of a series, each a picture with a curve for each
-// source that has the distribution. title is what the pictures are of, column what a curve is
-// of. Delay says more than service where both were measured; both are drawn.
+// curvesOf draws the distributions of a series that get a verdict, and service, each a picture
+// with a curve for each source that has the distribution. title is what the pictures are of,
+// column what a curve is of.
 func curvesOf(sources []source, series, title, column, reference string,
 	ids anchors) (out []latency, err error) {
-	for _, distribution := range []string{metrics.Delay, metrics.Stale, metrics.Service} {
+	drawn := metrics.Distributions(func(d string) bool {
+		return d != metrics.Service && slices.ContainsFunc(sources, func(s source) bool {
+			h, err := merged(s.run, s.cell, series, d)
+			return err != nil || h.Count() > 0 // the loop below reports the error
+		})
+	})
+	for _, distribution := range append(drawn, metrics.Service) {
 		histograms, names := []*stats.Histogram{}, []string{}
 		for _, s := range sources {
 			h, err := merged(s.run, s.cell, series, distribution)

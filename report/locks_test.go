@@ -14,7 +14,7 @@ func TestMarkdownShowsLocks(t *testing.T) {
 	const heading = "## Locks"
 	render := func() string {
 		var md bytes.Buffer
-		if err := WriteMarkdown(&md, r); err != nil {
+		if err := of(t, r).WriteMarkdown(&md); err != nil {
 			t.Fatal(err)
 		}
 		return md.String()

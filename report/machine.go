@@ -6,46 +6,22 @@ import (
 	"io"
 
 	"github.com/informerbench/informerbench/measure/compare"
-	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
-// RunSchema is the version of the JSON that WriteRunJSON writes. It grows when a reader of the
+// RunSchema is the version of the JSON that WriteJSON writes. It grows when a reader of the
 // former version would misread the JSON.
 const RunSchema = 1
 
-// machineNumber is one number of a run for programs.
-type machineNumber struct {
-	cell           record.Cell
-	series, metric string // "" for the process
-	benchmark      string // as in bench.txt
-	estimate       stats.Estimate
-}
-
-// seriesNamed finds a series of a cell by its name; the process has one that is called so.
-func seriesNamed(r *record.Run, c record.Cell, name string) (record.Series, bool) {
-	if name == "" {
-		return record.Series{Op: "process"}, true
-	}
-	for _, f := range r.Measured(c) {
-		for _, s := range f.Series {
-			if s.Name() == name {
-				return s, true
-			}
-		}
-	}
-	return record.Series{}, false
-}
-
-// WriteRunJSON writes what a run says: every number with its interval, and every comparison
+// WriteJSON writes what a run says: every number with its interval, and every comparison
 // with the reference with its verdict. run.json has the samples instead.
-func WriteRunJSON(w io.Writer, given *record.Run) error {
+func (rep *Report) WriteJSON(w io.Writer) error {
 	type number struct {
 		Name     compare.Name        `json:"name"`
 		Estimate stats.Estimate      `json:"estimate"`
 		Against  *compare.Comparison `json:"against,omitempty"`
 	}
-	r := clean(given)
+	r := rep.Run
 	out := struct {
 		Schema   int        `json:"schema"`
 		Run      string     `json:"run"`
@@ -56,7 +32,7 @@ func WriteRunJSON(w io.Writer, given *record.Run) error {
 		Numbers  []number   `json:"numbers"`
 	}{Schema: RunSchema, Run: r.Name, Preset: r.Preset, Rule: r.Settings.Rule,
 		Warnings: compare.RunWarnings(r), Left: leftOut(r), Numbers: []number{}}
-	for _, g := range compare.Within(r) {
+	for _, g := range rep.Groups {
 		for _, row := range g.Rows {
 			for _, v := range row.Values {
 				c := g.Cells[0]

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/measure/compare"
-	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
@@ -31,7 +30,7 @@ func TestRunJSON(t *testing.T) {
 	t.Parallel()
 	r := sampleRun(6)
 	var out bytes.Buffer
-	if err := WriteRunJSON(&out, r); err != nil {
+	if err := of(t, r).WriteJSON(&out); err != nil {
 		t.Fatal(err)
 	}
 	var read struct {
@@ -69,7 +68,7 @@ func TestRunJSONWithoutAReference(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := WriteRunJSON(&out, r); err != nil {
+	if err := of(t, r).WriteJSON(&out); err != nil {
 		t.Fatal(err)
 	}
 	if !json.Valid(out.Bytes()) || !strings.Contains(out.String(), `"no values"`) {
@@ -84,9 +83,9 @@ func TestHostileMachineForms(t *testing.T) {
 	for _, text := range hostile {
 		r := with(run, map[string]string{run.Name: text, run.Impls[1].Name: text,
 			run.Cells[0].Workload: text, run.Preset: text, run.Environment.Revision: text})
-		for name, write := range map[string]func(io.Writer, *record.Run) error{"json": WriteRunJSON} {
+		for name, write := range map[string]func(*Report, io.Writer) error{"json": (*Report).WriteJSON} {
 			var out bytes.Buffer
-			if err := write(&out, r); err != nil {
+			if err := write(of(t, r), &out); err != nil {
 				t.Fatalf("%q: %s: %v", text, name, err)
 			}
 			if !json.Valid(out.Bytes()) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
@@ -29,20 +30,19 @@ func (w *writer) printf(format string, args ...any) {
 }
 
 // WriteMarkdown writes the whole report. All strings of the record are shown as text.
-func WriteMarkdown(out io.Writer, record *record.Run) error {
+func (rep *Report) WriteMarkdown(out io.Writer) error {
 	w := &writer{w: out}
-	r, code := forMarkdown(record), clean(record)
+	r, code, groups := rep.markdown.Run, rep.Run, rep.markdown.Groups
 	w.printf("# benchrun %s: %s\n\n", r.Preset, r.Name)
 	w.printf("%s\n\n", codeSpan(strings.Join(code.MadeBy(), " ")))
 	writeState(w, r)
 	writeChecks(w, r)
 	w.printf("## Results\n\n%s\n\n", markdownLines(legend(r)))
-	groups := compare.Within(r)
 	for _, g := range groups {
 		writeGroup(w, r, g)
 	}
 	writeContention(w, groups)
-	writeScaling(w, r)
+	writeScaling(w, rep.markdown.Scalings)
 	writeImplementations(w, r, code)
 	writeLocks(w, r)
 	writeEnvironment(w, r)
@@ -129,34 +129,30 @@ func writeChecks(w *writer, r *record.Run) {
 func writeGroup(w *writer, r *record.Run, g compare.Group) {
 	w.printf("### %s\n\n", g.Title)
 	notes := &footnotes{}
-	w.printf("%s\n\n%s\n", comparison(r, g, notes).RenderMarkdown(),
+	w.printf("%s\n\n%s\n", everything.comparison(r, g, notes).RenderMarkdown(),
 		markdownLines(notes.text()+linesOf(percentileNotes(g))))
 	notes = &footnotes{}
-	t := table.NewWriter()
-	header := table.Row{"series", "metric"}
-	for _, c := range g.Cells {
-		header = append(header, c.Label())
-	}
-	t.AppendHeader(header)
-	for _, row := range g.Rows {
-		cells := table.Row{cmp.Or(row.Series, compare.ProcessSeries), row.Metric}
-		for _, c := range g.Cells {
-			text := ""
-			for _, v := range row.Values {
-				if v.Impl == c.Label() {
-					text = interval(row.Metric, v.Estimate)
-					if v.Estimate.Outliers > 0 {
-						text += fmt.Sprintf(" (%d outliers)", v.Estimate.Outliers)
-					}
-					text += notes.mark(v.Estimate.Warnings)
-				}
-			}
-			cells = append(cells, text)
+	all := everyNumber(g, func(metric string, e stats.Estimate) string {
+		text := interval(metric, e)
+		if e.Outliers > 0 {
+			text += fmt.Sprintf(" (%d outliers)", e.Outliers)
 		}
-		t.AppendRow(cells)
+		return text + notes.mark(e.Warnings)
+	})
+	t := table.NewWriter()
+	t.AppendHeader(rowOf(all.Header))
+	for _, cells := range all.Cells {
+		t.AppendRow(rowOf(cells))
 	}
 	w.printf("<details><summary>every number, median [interval]</summary>\n\n%s\n\n%s\n</details>\n\n",
 		t.RenderMarkdown(), markdownLines(notes.text()))
+}
+
+func rowOf(cells []string) (row table.Row) {
+	for _, c := range cells {
+		row = append(row, c)
+	}
+	return row
 }
 
 // markdownLines keeps lines apart that Markdown would join.
@@ -249,9 +245,4 @@ func limits(e sysinfo.Environment) string {
 
 func orUnknown(s string) string { return cmp.Or(s, "unknown") }
 
-func orDefault(s string) string {
-	if s == "" {
-		return "default"
-	}
-	return s
-}
+func orDefault(s string) string { return cmp.Or(s, "default") }

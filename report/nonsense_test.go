@@ -62,7 +62,7 @@ func TestEditedRecordIsRefusedOrReported(t *testing.T) {
 						t.Errorf("%s: the reports panic: %v", what, p)
 					}
 				}()
-				if err := errors.Join(Write(dir), WriteText(io.Discard, r, Terminal{})); err != nil {
+				if err := errors.Join(write(dir), of(t, r).WriteText(io.Discard, Terminal{})); err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
 			}()

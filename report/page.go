@@ -19,9 +19,6 @@ import (
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
-// HTMLFile is the report as one page that opens offline.
-const HTMLFile = "report.html"
-
 var (
 	//go:embed page.gotmpl
 	pageText string
@@ -43,9 +40,7 @@ var (
 // policy is the page's Content-Security-Policy. It allows the page's one style sheet and its
 // one script, by their hashes, and embedded pictures. Another script that got into the page
 // would not run.
-func policy() string { return policyOf(style, script) }
-
-func policyOf(style, script string) string {
+func policy() string {
 	return fmt.Sprintf(
 		"default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; "+
 			"form-action 'none'", hashOf(style), hashOf(script))
@@ -56,25 +51,100 @@ func hashOf(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// page is what the template shows. Its strings are shown as text: html/template escapes them.
+// frame is what the pages of a run and of two runs have alike. Its strings are shown as text:
+// html/template escapes them.
+type frame struct {
+	Policy     string
+	Style      template.CSS
+	Script     template.JS
+	Title      string
+	Command    string
+	Warnings   []string
+	Left       []string // what was left out
+	Components []string
+	Impls      []string // those measured
+	Verdicts   []stats.Verdict
+	Legend     []string
+	Latencies  []latency
+	Flames     *flames // nil if no cell has a profile
+	tallied
+}
+
+// tallied counts verdicts, and how far the same code lay apart.
+type tallied struct {
+	Counts             []count
+	Judged             int
+	NoiseMedian, Noise string // in the median, at most; "" if it was not measured
+}
+
+func newFrame(title, command, legend string) frame {
+	return frame{
+		Policy: policy(), Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // ours
+		Title: title, Command: command, Legend: strings.Split(legend, "\n"),
+	}
+}
+
+// name lists a component and an implementation for the filter.
+func (f *frame) name(component, impl string) {
+	f.Components, f.Impls = withName(f.Components, component), withName(f.Impls, impl)
+}
+
+func withName(names []string, name string) []string {
+	if name == "" || slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}
+
+// tally counts verdicts in the order given. floors below 0 are of what was not measured.
+func tally(judged []*compare.Comparison, order []stats.Verdict, floors []float64) (t tallied) {
+	t.Judged = len(judged)
+	for _, v := range order {
+		n := 0
+		for _, c := range judged {
+			if c.Verdict == v {
+				n++
+			}
+		}
+		if n > 0 {
+			t.Counts = append(t.Counts, count{v, n})
+		}
+	}
+	floors = slices.DeleteFunc(floors, func(f float64) bool { return f < 0 })
+	if len(floors) > 0 {
+		t.NoiseMedian, t.Noise = shareText(stats.MedianOf(floors)), shareText(slices.Max(floors))
+	}
+	return t
+}
+
+// ownIDs are what the templates name themselves.
+func ownIDs(names ...string) anchors {
+	ids := anchors{}
+	for _, own := range append(names, "trust", "results", "results-title", "filter", "shown",
+		"latency", "latency-title", "profiles", "profiles-title", "flame-tools", "flame-data",
+		"reading") {
+		ids.of(own)
+	}
+	return ids
+}
+
+// execute runs a template, and writes a whole page or nothing.
+func execute(w io.Writer, t *template.Template, page any) error {
+	var text bytes.Buffer
+	if err := t.Execute(&text, page); err != nil {
+		return fmt.Errorf("rendering %s: %w", t.Name(), err)
+	}
+	_, err := w.Write(text.Bytes())
+	return err
+}
+
+// page is what the template shows of a run.
 type page struct {
-	Policy       string
-	Style        template.CSS
-	Script       template.JS
-	Title        string
-	Command      string
+	frame
 	Answers      []pageAnswer
 	Trust        trust
-	Warnings     []string
-	LeftOut      []string
-	Components   []string
-	Impls        []string // those measured
-	Verdicts     []stats.Verdict
 	Groups       []pageGroup
-	Legend       []string
 	Confidence   string // of the intervals
-	Latencies    []latency
-	Flames       *flames // nil if no cell has a profile
 	Parts        []part
 	HasReference bool // something is compared
 	References   choices
@@ -139,9 +209,6 @@ type part struct {
 type trust struct {
 	Passed, Checked    int
 	Failed             []string
-	Verdicts           []count
-	Judged             int
-	NoiseMedian, Noise string // of the key rows: in the median, at most
 	Machine, Disturbed string
 	Forks              string
 }
@@ -151,41 +218,37 @@ type count struct {
 	N       int
 }
 
-// WritePage writes the report as one page that opens offline. profiles are those that
-// ReadProfiles has read for run, nil for none; pictures are those of Curves.
-func WritePage(out io.Writer, run *record.Run, profiles *Profiles,
-	pictures map[string][]byte) error {
-	r := clean(run)
-	groups := compare.Within(r)
-	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
-	for _, own := range []string{
-		"answer", "answer-title", "trust", "results", "results-title", "filter", "shown", "latency",
-		"latency-title",
-		"profiles", "profiles-title", "flame-tools", "flame-data", "reading", "references",
-	} {
-		ids.of(own)
-	}
-	parts, err := partsOf(run, groups, pictures, ids)
+// WriteHTML writes the report as one page that opens offline.
+func (rep *Report) WriteHTML(out io.Writer) error {
+	r, groups := rep.Run, rep.Groups
+	ids, rowOf := ownIDs("answer", "answer-title", "references"), map[*compare.Comparison]string{}
+	parts, err := rep.parts(ids)
 	if err != nil {
 		return err
 	}
 	p := page{
-		Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
-		//nolint:gosec // embedded files
-		Title: r.Preset + " " + r.Name, Command: commandLine(r.MadeBy()),
-		Trust: trustOf(r, groups), Warnings: compare.RunWarnings(r), LeftOut: leftOut(r),
-		Verdicts: []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive},
-		Legend:   strings.Split(legend(r), "\n"), Parts: parts,
-		Confidence: fmt.Sprintf("%.0f%%", 100*stats.Confidence),
+		frame: newFrame(r.Preset+" "+r.Name, commandLine(r.MadeBy()), legend(r)), Trust: trustOf(r),
+		Parts: parts, Confidence: fmt.Sprintf("%.0f%%", 100*stats.Confidence),
 	}
-	if p.Flames, err = flamesOf(r, groups, profiles, ids); err != nil {
+	p.Warnings, p.Left = compare.RunWarnings(r), leftOut(r)
+	p.Verdicts = []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive}
+	var floors []float64
+	for _, g := range groups {
+		for _, row := range keyRows(g) {
+			floors = append(floors, row.Floor)
+		}
+	}
+	p.tallied = tally(compare.Judged(groups), append(p.Verdicts, stats.NotComparable), floors)
+	if p.Flames, err = flamesOf(r, groups, rep.Profiles, ids); err != nil {
 		return err
 	}
 	for _, g := range groups {
 		shown := groupOn(r, g, p.Flames, ids)
 		p.Groups = append(p.Groups, shown)
-		if !slices.Contains(p.Components, shown.Component) {
-			p.Components = append(p.Components, shown.Component)
+		for _, c := range g.Cells {
+			if c.Role == "" {
+				p.name(shown.Component, c.Impl)
+			}
 		}
 		latencies, err := latenciesOf(r, g, shown.Reference, ids)
 		if err != nil {
@@ -200,42 +263,25 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles,
 			}
 		}
 	}
-	for _, a := range compare.Answers(r, groups) {
+	for _, a := range rep.Answers {
 		p.Answers = append(p.Answers, answerOn(a, ids, rowOf))
 	}
-	p.HasReference = len(compare.Judged(groups)) > 0
-	for _, g := range groups {
-		for _, cell := range g.Cells {
-			if cell.Role == "" && !slices.Contains(p.Impls, cell.Impl) {
-				p.Impls = append(p.Impls, cell.Impl)
-			}
-		}
-	}
+	p.HasReference = p.Judged > 0
 	if p.References, p.NoChoice, err = choicesOf(r, groups, p.Groups); err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	if err := pageTemplate.Execute(&text, p); err != nil {
-		return fmt.Errorf("rendering %s: %w", HTMLFile, err)
-	}
-	_, err = out.Write(text.Bytes())
-	return err
+	return execute(out, pageTemplate, p)
 }
 
-// partsOf are the sections that the page takes from report.md.
-func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte,
-	ids anchors) (parts []part, err error) {
-	r, code := forMarkdown(run), clean(run)
-	escaped := compare.Within(r)
-	if len(escaped) != len(groups) { // two names that differ in markup only
-		escaped = groups
-	}
+// parts are the sections that the page takes from report.md.
+func (rep *Report) parts(ids anchors) (parts []part, err error) {
+	r, code := rep.markdown.Run, rep.Run
 	for _, s := range []struct {
 		id    string
 		write func(*writer)
 	}{
-		{"loads", func(w *writer) { writeContention(w, escaped) }},
-		{"scaling", func(w *writer) { writeScaling(w, r) }},
+		{"loads", func(w *writer) { writeContention(w, rep.markdown.Groups) }},
+		{"scaling", func(w *writer) { writeScaling(w, rep.markdown.Scalings) }},
 		{"locks", func(w *writer) { writeLocks(w, r) }},
 		{"checks", func(w *writer) { writeChecks(w, r) }},
 		{"implementations", func(w *writer) { writeImplementations(w, r, code) }},
@@ -251,7 +297,7 @@ func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte
 		if !any {
 			continue
 		}
-		body, err := fragment(text, pictures, place{ids.of(s.id), ids})
+		body, err := fragment(text, rep.pictures, place{ids.of(s.id), ids})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.id, err)
 		}
@@ -311,7 +357,7 @@ func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
 		out.Rows[len(out.Rows)-1].Profiles = f.of(keys...)
 	}
 	out.Notes, out.notes = slices.Concat(notes.list(), percentileNotes(g)), notes
-	out.Numbers = everyNumber(g)
+	out.Numbers = everyNumber(g, interval)
 	return out
 }
 
@@ -344,7 +390,7 @@ func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes 
 }
 
 // everyNumber lists every metric of every implementation with its interval.
-func everyNumber(g compare.Group) numbers {
+func everyNumber(g compare.Group, format func(metric string, e stats.Estimate) string) numbers {
 	out := numbers{Header: []string{"series", "metric"}}
 	for _, c := range g.Cells {
 		out.Header = append(out.Header, c.Label())
@@ -355,7 +401,7 @@ func everyNumber(g compare.Group) numbers {
 			text := ""
 			for _, v := range row.Values {
 				if v.Impl == c.Label() {
-					text = interval(row.Metric, v.Estimate)
+					text = format(row.Metric, v.Estimate)
 				}
 			}
 			cells = append(cells, text)
@@ -366,7 +412,7 @@ func everyNumber(g compare.Group) numbers {
 }
 
 // trustOf sums up what the run's numbers rest on.
-func trustOf(r *record.Run, groups []compare.Group) trust {
+func trustOf(r *record.Run) trust {
 	t := trust{Checked: len(r.Impls), Forks: fmt.Sprint(r.Settings.Forks)}
 	if len(r.Looks) > 0 {
 		t.Forks += " or more"
@@ -377,28 +423,6 @@ func trustOf(r *record.Run, groups []compare.Group) trust {
 		} else {
 			t.Failed = append(t.Failed, fmt.Sprintf("%s/%s: %s", im.Component, im.Name, im.Verified))
 		}
-	}
-	of := map[stats.Verdict]int{}
-	for _, c := range compare.Judged(groups) {
-		of[c.Verdict]++
-		t.Judged++
-	}
-	for _, v := range []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive,
-		stats.NotComparable} {
-		if of[v] > 0 {
-			t.Verdicts = append(t.Verdicts, count{v, of[v]})
-		}
-	}
-	var floors []float64
-	for _, g := range groups {
-		for _, row := range keyRows(g) {
-			if row.Floor >= 0 {
-				floors = append(floors, row.Floor)
-			}
-		}
-	}
-	if len(floors) > 0 {
-		t.NoiseMedian, t.Noise = shareText(stats.MedianOf(floors)), shareText(slices.Max(floors))
 	}
 	e := r.Environment
 	t.Machine = fmt.Sprintf("%s, %d cores, %s/%s, %s", e.CPU, e.Cores, e.OS, e.Arch, e.GoVersion)

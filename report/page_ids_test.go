@@ -37,7 +37,7 @@ func TestWorkloadsTakeNoIDOfThePage(t *testing.T) {
 			r.Workloads[i].Key = r.Cells[0].WorkloadKey()
 		}
 		var page bytes.Buffer
-		if err := WritePage(&page, r, nil, nil); err != nil {
+		if err := of(t, r).WriteHTML(&page); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(page.String(), `id="`+name+`"`); n > 1 {

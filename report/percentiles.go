@@ -24,11 +24,9 @@ func percentileNotes(g compare.Group) (notes []string) {
 				return o.Series == row.Series && o.Metric == metric
 			})
 		}
-		for _, d := range []string{metrics.Delay, metrics.Stale, metrics.Service} {
-			if !measured(metrics.Number(d)) || d == metrics.Service &&
-				measured(metrics.Number(metrics.Delay)) {
-				continue // a delay says more than a service
-			}
+		for _, d := range metrics.Distributions(func(d string) bool {
+			return measured(metrics.Number(d))
+		}) {
 			i := slices.IndexFunc(g.Rows, func(o compare.Row) bool {
 				return o.Key && o.Series == row.Series && strings.HasPrefix(o.Metric, d+"-")
 			})

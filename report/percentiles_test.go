@@ -54,13 +54,13 @@ func TestReportsSayThatOperationsAreTooFew(t *testing.T) {
 		values["delay-p90-ns"], values[metrics.Number(metrics.Delay)] = values["delay-p99-ns"], 100
 	}
 	var text, md, page bytes.Buffer
-	if err := WriteText(&text, r, Terminal{Wide: true}); err != nil {
+	if err := of(t, r).WriteText(&text, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteMarkdown(&md, r); err != nil {
+	if err := of(t, r).WriteMarkdown(&md); err != nil {
 		t.Fatal(err)
 	}
-	if err := WritePage(&page, r, nil, nil); err != nil {
+	if err := of(t, r).WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
 	for name, out := range map[string]string{"terminal": text.String(), "Markdown": md.String(),

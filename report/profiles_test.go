@@ -219,7 +219,7 @@ func TestMissingProfiles(t *testing.T) {
 		t.Errorf("the warnings are %q", warnings)
 	}
 	var page bytes.Buffer
-	if err := WritePage(&page, r, profiles, nil); err != nil {
+	if err := withProfiles(of(t, r), profiles).WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(page.String(), `id="profiles"`) {

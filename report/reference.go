@@ -28,9 +28,9 @@ func ParseReference(text string) (Reference, error) {
 	return Reference{component, impl}, nil
 }
 
-// Against returns the run with other references, and with a warning that says so. The error
+// against returns the run with other references, and with a warning that says so. The error
 // wraps compare.ErrNoReference and names what can be chosen. A component may be given once.
-func Against(r *record.Run, references ...Reference) (*record.Run, error) {
+func against(r *record.Run, references ...Reference) (*record.Run, error) {
 	for i, ref := range references {
 		if slices.ContainsFunc(references[:i], func(o Reference) bool {
 			return o.Component == ref.Component

@@ -28,7 +28,7 @@ func TestTextAndMarkdown(t *testing.T) {
 	t.Parallel()
 	r := sampleRun(6)
 	var text, md bytes.Buffer
-	if err := WriteText(&text, r, Terminal{Wide: true}); err != nil {
+	if err := of(t, r).WriteText(&text, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"store-ops/objects=10", "get", "slow", "worse", "[", "noise",
@@ -46,7 +46,7 @@ func TestTextAndMarkdown(t *testing.T) {
 	r.Forks[1].Unsupported = []string{"store: transaction: not supported"}
 	r.Checks = []record.CheckResult{
 		{Name: "final state", Passed: false, Detail: "ns-1/pod is missing"}}
-	if err := WriteMarkdown(&md, r); err != nil {
+	if err := of(t, r).WriteMarkdown(&md); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"interrupted", "--resume", "not verified",
@@ -75,7 +75,7 @@ func TestVerdictNamesTheMetricsMargin(t *testing.T) {
 func TestBenchText(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := WriteBenchText(&b, sampleRun(3)); err != nil {
+	if err := of(t, sampleRun(3)).WriteBench(&b); err != nil {
 		t.Fatal(err)
 	}
 	lines := map[string]int{}
@@ -143,4 +143,24 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%s %g: %q, want %q", c.metric, c.v, got, c.want)
 		}
 	}
+}
+
+// of is the report of a run that has one.
+func of(t testing.TB, r *record.Run, chosen ...Reference) *Report {
+	t.Helper()
+	out, err := Of(r, chosen...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func withProfiles(r *Report, p *Profiles) *Report {
+	r.Profiles = p
+	return r
+}
+
+func write(dir string) error {
+	_, err := Write(dir)
+	return err
 }

@@ -134,10 +134,7 @@ func curve(r *record.Run, cells []record.Cell, vary, series, metric string) Curv
 	out := Curve{Series: series, Metric: metric}
 	fits := map[string][]stats.Point{}
 	for _, c := range cells {
-		values := r.Values(c, series, metric)
-		if series == "" {
-			values = r.ProcessValues(c, metric)
-		}
+		values := valuesOf(r, c, series, metric)
 		if len(values) == 0 {
 			continue
 		}
@@ -242,8 +239,7 @@ const scalingLegend = "Growth is the law that the cost follows within the sizes 
 	"Of what is better when it is more (ops/s, achieved-%), the cost is the reciprocal."
 
 // writeScaling writes a table and the curves for each workload that is swept.
-func writeScaling(w *writer, r *record.Run) {
-	scalings := Scalings(r)
+func writeScaling(w *writer, scalings []Scaling) {
 	if len(scalings) == 0 {
 		return
 	}
@@ -293,8 +289,7 @@ func (l Line) at(size float64, metric string, notes *footnotes) string {
 func sizeText(n float64) string { return humanize.Commaf(n) }
 
 // writeScalingText writes the growth alone, for a terminal.
-func writeScalingText(w *writer, r *record.Run, to Terminal) {
-	scalings := Scalings(r)
+func writeScalingText(w *writer, scalings []Scaling, to Terminal) {
 	for _, s := range scalings {
 		t := to.growth(s)
 		forTerminal(t, fmt.Sprintf("%s: growth over %s from %s to %s", s.Workload, s.Vary,
@@ -306,25 +301,10 @@ func writeScalingText(w *writer, r *record.Run, to Terminal) {
 	}
 }
 
-// growth has a line for each implementation, or a column if every column is shown.
+// growth has a line for each implementation.
 func (to Terminal) growth(s Scaling) table.Writer {
 	t := table.NewWriter()
 	impls := s.impls()
-	if to.columns() == everyColumn {
-		header := table.Row{"operation", "metric"}
-		for _, im := range impls {
-			header = append(header, im)
-		}
-		t.AppendHeader(header)
-		for _, c := range s.Curves {
-			row := table.Row{cmp.Or(c.Series, compare.ProcessSeries), c.Metric}
-			for _, im := range impls {
-				row = append(row, c.growthOf(im, s.Sizes))
-			}
-			t.AppendRow(row)
-		}
-		return t
-	}
 	t.AppendHeader(table.Row{"operation", "implementation", "growth"})
 	t.SetColumnConfigs(
 		[]table.ColumnConfig{{Number: 1, WidthMax: to.width() * 2 / 5, WidthMaxEnforcer: text.WrapSoft}})

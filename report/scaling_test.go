@@ -148,7 +148,7 @@ func TestScalingInTheReports(t *testing.T) {
 	if err := record.WriteRun(dir, r); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(dir); err != nil {
+	if _, err := Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	const file = "curves/swept_listers_get_ns-op.svg"
@@ -173,12 +173,12 @@ func TestScalingInTheReports(t *testing.T) {
 	if texts["reference@aa"] {
 		t.Error("the second copy of the reference is drawn")
 	}
-	again, err := Curves(r)
+	again, err := pictures(Scalings(clean(r)))
 	if err != nil || string(again[file]) != svg {
 		t.Errorf("the same run gives another picture: %v", err)
 	}
 	var text bytes.Buffer
-	if err := WriteText(&text, r, Terminal{Wide: true}); err != nil {
+	if err := of(t, r).WriteText(&text, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"growth over listers from 0 to 80", "linear, 4"} {
@@ -215,17 +215,17 @@ func TestScalingOfLittle(t *testing.T) {
 	t.Parallel()
 	r := sweptRun("objects", []int{1000, 10_000}, func(n float64) float64 { return n })
 	var md bytes.Buffer
-	if err := WriteMarkdown(&md, r); err != nil {
+	if err := of(t, r).WriteMarkdown(&md); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(md.String(), "no fit: 2 sizes") {
 		t.Error("two sizes are fitted")
 	}
 	r.Forks = nil
-	if pictures, err := Curves(r); err != nil || len(pictures) != 0 {
+	if pictures, err := pictures(Scalings(clean(r))); err != nil || len(pictures) != 0 {
 		t.Errorf("%d pictures of nothing, %v", len(pictures), err)
 	}
-	if err := WriteMarkdown(&md, r); err != nil {
+	if err := of(t, r).WriteMarkdown(&md); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -44,54 +45,70 @@ func (to Terminal) columns() columns {
 	return fewColumns
 }
 
+// everything is what report.md has.
+var everything = Terminal{Wide: true}
+
 // comparison lays out a group's key metrics in the columns that fit.
 func (to Terminal) comparison(r *record.Run, g compare.Group, notes *footnotes) table.Writer {
-	shown := to.columns()
-	if shown == everyColumn {
-		return comparison(r, g, notes)
-	}
-	t := table.NewWriter()
-	header := table.Row{"operation", "implementation", "against the first", "verdict"}
-	if shown == withMedian {
-		header = table.Row{"operation", "implementation", "median [interval]", "against the first",
-			"verdict"}
-	}
-	t.AppendHeader(header)
-	to.fit(t, len(header))
-	first := true
-	for _, row := range g.Rows {
-		if !row.Key {
-			continue
-		}
-		if !first {
+	t := to.table(map[columns]table.Row{
+		fewColumns: {"operation", "implementation", "against the first", "verdict"},
+		withMedian: {"operation", "implementation", "median [interval]", "against the first", "verdict"},
+		everyColumn: {"operation", "metric", "implementation", "median [interval]",
+			"against the first", "verdict", "noise", "finds"},
+	})
+	last := ""
+	for _, row := range keyRows(g) {
+		if t.Length() > 0 {
 			t.AppendSeparator()
 		}
-		first = false
 		lines := block(r, g, row, notes)
 		for i, l := range lines {
-			var name string
-			switch {
-			case len(lines) == 1:
-				name = l.series + "\n" + l.metric
-			case i == 0:
-				name = l.series
-			case i == 1:
-				name = l.metric
-			}
-			verdict := l.verdict
-			if shown == fewColumns && l.against != nil {
-				verdict = string(l.against.Verdict)
-			}
-			cells := table.Row{name, l.impl, l.median, l.effect, to.paint(l.against, verdict)}
-			if shown == fewColumns {
-				if l.against == nil { // the reference, or nothing
-					l.effect = l.median
-				}
-				cells = table.Row{name, l.impl, l.effect, to.paint(l.against, verdict)}
-			}
-			t.AppendRow(cells)
+			t.AppendRow(to.cells(row, l, i, len(lines), last))
+			last = l.series
 		}
 	}
+	return t
+}
+
+// cells lays out line i of the lines of a row. last is the series of the line before.
+func (to Terminal) cells(row compare.Row, l line, i, lines int, last string) table.Row {
+	if to.columns() == everyColumn {
+		name, metric, noise := l.series, l.metric, l.noise
+		if row.Harness > 0 {
+			metric += fmt.Sprintf(" (harness %.2gns)", row.Harness)
+		}
+		if i > 0 {
+			metric, noise = "", ""
+		}
+		if name == last {
+			name = ""
+		}
+		return table.Row{name, metric, l.impl, l.median, l.effect, l.verdict, noise, l.finds}
+	}
+	name := ""
+	switch {
+	case lines == 1:
+		name = l.series + "\n" + l.metric
+	case i == 0:
+		name = l.series
+	case i == 1:
+		name = l.metric
+	}
+	if to.columns() == withMedian {
+		return table.Row{name, l.impl, l.median, l.effect, to.paint(l.against, l.verdict)}
+	}
+	if l.against == nil { // the reference, or nothing
+		return table.Row{name, l.impl, l.median, l.verdict}
+	}
+	return table.Row{name, l.impl, l.effect, to.paint(l.against, string(l.against.Verdict))}
+}
+
+// table has the columns that fit.
+func (to Terminal) table(headers map[columns]table.Row) table.Writer {
+	t := table.NewWriter()
+	header := headers[to.columns()]
+	t.AppendHeader(header)
+	to.fit(t, len(header))
 	return t
 }
 

@@ -62,7 +62,7 @@ func allComponents(t *testing.T) *record.Run {
 func textOf(t *testing.T, r *record.Run, to Terminal) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := WriteText(&out, r, to); err != nil {
+	if err := of(t, r).WriteText(&out, to); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

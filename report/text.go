@@ -18,12 +18,11 @@ import (
 )
 
 // WriteText writes a run for a terminal: for each workload the comparisons with the
-// reference, then what concerns all of them, and at last the answer (WriteAnswer). Control
+// reference, then what concerns all of them, and at last the answer. Control
 // characters in the record's strings are shown as escapes.
-func WriteText(out io.Writer, record *record.Run, to Terminal) error {
+func (rep *Report) WriteText(out io.Writer, to Terminal) error {
 	w := &writer{w: out}
-	r := clean(record)
-	groups := compare.Within(r)
+	r, groups := rep.Run, rep.Groups
 	all := generalNotes(groups)
 	for _, g := range groups {
 		notes := &footnotes{general: all}
@@ -40,13 +39,13 @@ func WriteText(out io.Writer, record *record.Run, to Terminal) error {
 	for _, warning := range compare.RunWarnings(r) {
 		w.printf("%s\n", to.wrapped("warning: "+indented(warning)))
 	}
-	writeScalingText(w, r, to)
+	writeScalingText(w, rep.Scalings, to)
 	if to.columns() == everyColumn {
 		w.printf("%s\n", legend(r))
 	} else {
 		w.printf("%s\n", to.wrapped(shortLegend(r)))
 	}
-	writeAnswer(w, r, groups, to)
+	writeAnswer(w, rep.Answers, to)
 	return w.err
 }
 
@@ -89,37 +88,6 @@ func block(r *record.Run, g compare.Group, row compare.Row, notes *footnotes) (l
 		lines = append(lines, l)
 	}
 	return lines
-}
-
-// comparison lays out a group's key metrics with every column.
-func comparison(r *record.Run, g compare.Group, notes *footnotes) table.Writer {
-	t := table.NewWriter()
-	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]",
-		"against the first", "verdict", "noise", "finds"})
-	last := ""
-	for _, row := range g.Rows {
-		if !row.Key {
-			continue
-		}
-		if last != "" {
-			t.AppendSeparator()
-		}
-		for i, l := range block(r, g, row, notes) {
-			name, metric, noise := l.series, l.metric, l.noise
-			if row.Harness > 0 {
-				metric += fmt.Sprintf(" (harness %.2gns)", row.Harness)
-			}
-			if i > 0 {
-				metric, noise = "", ""
-			}
-			if name == last {
-				name = ""
-			}
-			last = l.series
-			t.AppendRow(table.Row{name, metric, l.impl, l.median, l.effect, l.verdict, noise, l.finds})
-		}
-	}
-	return t
 }
 
 // percent formats a relative difference; "" if it is not known.

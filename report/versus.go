@@ -58,7 +58,7 @@ func WriteVersusMarkdown(w io.Writer, result *compare.Result) error {
 		out.printf("> warning: %s  \n", warning)
 	}
 	notes := &footnotes{}
-	out.printf("\n%s\n\n%s\n", versus(r, notes).RenderMarkdown(), markdownLines(notes.text()))
+	out.printf("\n%s\n\n%s\n", everything.versus(r, notes).RenderMarkdown(), markdownLines(notes.text()))
 	writeGates(out, r)
 	for _, left := range r.Left {
 		out.printf("- left out: %s\n", left)
@@ -86,23 +86,6 @@ func WriteVersusJSON(w io.Writer, result *compare.Result) error {
 	}{VersusSchema, r.Base, r.Head, r.Rule, r.Outcome(), r.Warnings, r.Left, r.Gates, r.Comparisons})
 }
 
-// versus is a line per judged comparison, with every column.
-func versus(r *compare.Result, notes *footnotes) table.Writer {
-	t := table.NewWriter()
-	t.AppendHeader(table.Row{"what", "metric", "base [interval]", "head [interval]",
-		"head against base", "verdict", "noise", "finds"})
-	for _, c := range changedFirst(r.Judged()) {
-		metric := c.Name.Metric
-		t.AppendRow(table.Row{
-			strings.TrimSuffix(c.Name.String(), "/"+metric), metric,
-			interval(metric, c.Base) + notes.mark(c.Base.Warnings),
-			interval(metric, c.Head) + notes.mark(c.Head.Warnings),
-			effect(c) + notes.mark(c.Warnings), verdict(c), percent(c.Floor), factor(c.Detectable),
-		})
-	}
-	return t
-}
-
 // allOf is every warning once.
 func allOf(warnings ...[]string) (all []string) {
 	for _, w := range slices.Concat(warnings...) {
@@ -113,25 +96,27 @@ func allOf(warnings ...[]string) (all []string) {
 	return all
 }
 
-// versus has the columns that fit.
+// versus is a line per judged comparison, in the columns that fit.
 func (to Terminal) versus(r *compare.Result, notes *footnotes) table.Writer {
-	if to.columns() == everyColumn {
-		return versus(r, notes)
-	}
-	t := table.NewWriter()
-	header := table.Row{"what", "metric", "head against base", "verdict"}
-	if to.columns() == withMedian {
-		header = table.Row{"what", "metric", "head [interval]", "head against base", "verdict"}
-	}
-	t.AppendHeader(header)
-	to.fit(t, len(header))
+	t := to.table(map[columns]table.Row{
+		fewColumns: {"what", "metric", "head against base", "verdict"},
+		withMedian: {"what", "metric", "head [interval]", "head against base", "verdict"},
+		everyColumn: {"what", "metric", "base [interval]", "head [interval]", "head against base",
+			"verdict", "noise", "finds"},
+	})
 	for _, c := range changedFirst(r.Judged()) {
-		metric := c.Name.Metric
-		what := strings.TrimSuffix(c.Name.String(), "/"+metric)
+		what, metric := withoutMetric(c.Name), c.Name.Metric
+		base, head := interval(metric, c.Base), interval(metric, c.Head)
+		if to.columns() == everyColumn {
+			t.AppendRow(table.Row{what, metric, base + notes.mark(c.Base.Warnings),
+				head + notes.mark(c.Head.Warnings), effect(c) + notes.mark(c.Warnings), verdict(c),
+				percent(c.Floor), factor(c.Detectable)})
+			continue
+		}
 		ratio := effect(c) + notes.mark(allOf(c.Base.Warnings, c.Head.Warnings, c.Warnings))
 		row := table.Row{what, metric, ratio, to.painted(c.Verdict, string(c.Verdict))}
 		if to.columns() == withMedian {
-			row = table.Row{what, metric, interval(metric, c.Head), ratio, to.painted(c.Verdict, verdict(c))}
+			row = table.Row{what, metric, head, ratio, to.painted(c.Verdict, verdict(c))}
 		}
 		t.AppendRow(row)
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed" // the template
 	"fmt"
@@ -37,31 +36,17 @@ const (
 
 // versusPage is what the template shows of a comparison.
 type versusPage struct {
-	Policy                string
-	Style                 template.CSS
-	Script                template.JS
-	Title, Base, Head     string
-	Command               string // that measured both
+	frame                 // its command measured both
 	BaseFrom, HeadFrom    pageSide
 	Pair                  bool
 	Outcome               stats.Verdict // its colour
 	Summary               string
 	Gates                 []pageGate
-	Verdicts              []count
-	Judged                int
 	Axis                  axis
 	Worse, Better         []change
 	MoreWorse, MoreBetter int
-	NoiseMedian, Noise    string
-	Warnings, Left        []string
-	Components            []string
-	Impls                 []string
-	Choices               []stats.Verdict // that occur
 	Groups                []versusGroup
-	Latencies             []latency
-	Flames                *flames // nil if no cell has a profile
-	ProfileHint           string  // how to have profiles
-	Legend                []string
+	ProfileHint           string // how to have profiles
 }
 
 // change is a number that became worse or better.
@@ -134,35 +119,19 @@ func WriteVersusPage(w io.Writer, result *compare.Result, base, head *Measured) 
 	if err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	if err := versusTemplate.Execute(&text, p); err != nil {
-		return fmt.Errorf("rendering %s: %w", VersusFile, err)
-	}
-	_, err = w.Write(text.Bytes())
-	return err
+	return execute(w, versusTemplate, p)
 }
 
 func versusOn(r *compare.Result, base, head *Measured) (p versusPage, err error) {
-	p = versusPage{
-		Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
-		//nolint:gosec // embedded files
-		Title: r.Head + " against " + r.Base, Base: r.Base, Head: r.Head, Pair: r.Pair,
+	p = versusPage{frame: newFrame(r.Head+" against "+r.Base, "", versusLegend(r)), Pair: r.Pair,
 		BaseFrom: sideOn(r.Base, r.BaseFrom), HeadFrom: sideOn(r.Head, r.HeadFrom),
-		Outcome: verdictOfGate[r.Outcome()], Summary: summary(r, mostNamed), Warnings: r.Warnings,
-		Left:   r.Left,
-		Legend: strings.Split(versusLegend(r), "\n"),
-	}
+		Outcome: verdictOfGate[r.Outcome()], Summary: summary(r, mostNamed)}
+	p.Warnings, p.Left = r.Warnings, r.Left
 	if p.BaseFrom.Command == p.HeadFrom.Command {
 		p.Command, p.BaseFrom.Command, p.HeadFrom.Command = p.HeadFrom.Command, "", "" // that of a pair
 	}
-	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
-	for _, own := range []string{
-		"outcome", "outcome-title", "gates", "changes", "trust", "results", "results-title", "filter",
-		"shown", "latency", "latency-title",
-		"profiles", "profiles-title", "flame-tools", "flame-data", "reading",
-	} {
-		ids.of(own)
-	}
+	ids := ownIDs("outcome", "outcome-title", "gates", "changes")
+	rowOf := map[*compare.Comparison]string{}
 	changed := changedFirst(r.Judged())
 	details, err := detailsOf(slices.Concat(changed, r.Comparisons), base, head, ids)
 	if err != nil {
@@ -175,15 +144,15 @@ func versusOn(r *compare.Result, base, head *Measured) (p versusPage, err error)
 	for _, of := range byComponent(r.Comparisons) {
 		p.Groups = append(p.Groups, versusGroupOn(r, of, changed, &details, ids, rowOf))
 	}
+	var floors []float64
 	for _, c := range changed {
-		if c.Name.Component != "" && !slices.Contains(p.Components, c.Name.Component) {
-			p.Components = append(p.Components, c.Name.Component)
-		}
-		if c.Name.Impl != "" && !slices.Contains(p.Impls, c.Name.Impl) {
-			p.Impls = append(p.Impls, c.Name.Impl)
-		}
+		p.name(c.Name.Component, c.Name.Impl)
+		floors = append(floors, c.Floor)
 	}
-	p.count(changed)
+	p.tallied = tally(changed, versusOrder, floors)
+	for _, c := range p.Counts {
+		p.Verdicts = append(p.Verdicts, c.Verdict)
+	}
 	p.changes(changed, rowOf)
 	p.gates(r, rowOf)
 	return p, nil
@@ -195,27 +164,6 @@ func sideOn(name string, s compare.Side) pageSide {
 		out.Started = s.Started.UTC().Format(time.DateTime) + " UTC"
 	}
 	return out
-}
-
-// count fills in how many numbers have which verdict, and the noise.
-func (p *versusPage) count(judged []*compare.Comparison) {
-	of := map[stats.Verdict]int{}
-	var floors []float64
-	for _, c := range judged {
-		of[c.Verdict]++
-		if c.Floor >= 0 {
-			floors = append(floors, c.Floor)
-		}
-	}
-	p.Judged = len(judged)
-	for _, v := range versusOrder {
-		if of[v] > 0 {
-			p.Verdicts, p.Choices = append(p.Verdicts, count{v, of[v]}), append(p.Choices, v)
-		}
-	}
-	if len(floors) > 0 {
-		p.NoiseMedian, p.Noise = shareText(stats.MedianOf(floors)), shareText(slices.Max(floors))
-	}
 }
 
 // changes fills in the plot of what became worse and better, on one axis.

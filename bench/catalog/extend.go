@@ -118,8 +118,8 @@ func (e Entry) Check() error {
 	}
 	for _, line := range []struct{ what, text, example string }{
 		{"description", e.Description,
-			`catalog.Description("one RWMutex over a radix tree: ByIndex without allocations")`},
-		{"guarantees", e.Guarantees, `catalog.Guarantees("the whole contract")`},
+			`Description("one RWMutex over a radix tree: ByIndex without allocations")`},
+		{"guarantees", e.Guarantees, `Guarantees("the whole contract")`},
 	} {
 		if strings.TrimSpace(line.text) == "" || strings.ContainsFunc(line.text, unicode.IsControl) {
 			wrong("it needs %s of one line, which every list and report prints, such as %s", line.what,

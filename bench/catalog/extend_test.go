@@ -119,7 +119,7 @@ func TestExtendRefuses(t *testing.T) {
 		"an endless name": {[]Entry{store(strings.Repeat("x", 65))},
 			[]string{"is no name", "up to 64"}},
 		"no description": {[]Entry{store("mine", Description(" "))},
-			[]string{"store/mine", "description of one line", "catalog.Description("}},
+			[]string{"store/mine", "description of one line", `Description("`}},
 		"a long description": {[]Entry{store("mine", Description("one\ntwo"))},
 			[]string{"description of one line"}},
 		"broken guarantees": {[]Entry{store("mine", Guarantees("none\x1b[2J"))},

@@ -27,9 +27,11 @@ import (
 // implementations.
 type Options struct {
 	// or several, separated by commas; "" means load.DefaultPreset, unless File or Trace is given
-	Preset     string
-	File       string  // a workload file
-	Trace      string  // a trace file; Preset or File then define the readers during its replay
+	Preset string
+	File   string // a workload file
+	Trace  string // a trace file; Preset or File then define the readers during its replay
+	// Workloads are measured instead of a preset or a file, as benchrun advise does.
+	Workloads  []load.Workload
 	Times      int     // copies of the trace, side by side; 0 means 1
 	Compress   float64 // divides the times of the trace; 0 means 1
 	Components []string
@@ -239,6 +241,9 @@ func (p *Plan) workloads() ([]load.Workload, error) {
 func (p *Plan) given() ([]load.Workload, error) {
 	o := &p.options
 	switch {
+	case len(o.Workloads) > 0:
+		p.preset = "advised"
+		return o.Workloads, nil
 	case o.File != "":
 		w, err := load.ReadWorkload(o.File)
 		if err != nil {

@@ -49,6 +49,8 @@ var ErrFailed = errors.New("failed")
 type Result struct {
 	Dir string
 	Run *record.Run
+	// Report is the one that was written; nil if there was nothing to write, or it failed.
+	Report *report.Report
 }
 
 // Execute carries out a plan. Progress goes to out. When ctx ends, Execute keeps the
@@ -176,6 +178,7 @@ type side struct {
 	*record.Journal
 	exe     string // the program that measures it; "" is this one
 	machine string // as Fork.Machine
+	report  *report.Report
 }
 
 // goOn says, after the given words, how to resume a run that did not end.
@@ -193,7 +196,7 @@ func finish(sides []*side, measured error) (results []Result, err error) {
 	errs := []error{measured}
 	for _, s := range sides {
 		errs = append(errs, s.finish(measured))
-		results = append(results, Result{s.Dir(), s.Run()})
+		results = append(results, Result{s.Dir(), s.Run(), s.report})
 	}
 	err = errors.Join(errs...)
 	if record.DiskFull(err) {
@@ -224,7 +227,8 @@ func (s *side) finish(measured error) error {
 	if record.DiskFull(measured) {
 		return nil
 	}
-	if err := write(s.Journal); err != nil {
+	var err error
+	if s.report, err = write(s.Journal); err != nil {
 		return err
 	}
 	return failures(run)
@@ -232,14 +236,15 @@ func (s *side) finish(measured error) error {
 
 // write writes the record and the reports in an order in which --resume can complete an
 // interrupted write.
-func write(j *record.Journal) error {
+func write(j *record.Journal) (*report.Report, error) {
 	if err := j.Save(); err != nil {
-		return err
+		return nil, err
 	}
-	if err := report.Write(j.Dir()); err != nil {
-		return err
+	r, err := report.Write(j.Dir())
+	if err != nil {
+		return r, err
 	}
-	return j.Close()
+	return r, j.Close()
 }
 
 // measureAll measures the missing forks of the sides, and then more forks of inconclusive

@@ -146,7 +146,7 @@ func (p *Plan) goOn(ctx context.Context, out io.Writer) (Result, error) {
 			dir, err)
 	}
 	fmt.Fprintf(out, "%s is complete: nothing is left to measure\n", dir)
-	return Result{dir, run}, failures(run)
+	return Result{Dir: dir, Run: run}, failures(run)
 }
 
 func shardText(r *record.Run) string {
@@ -197,10 +197,11 @@ func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, e
 	}
 	run.Name, run.Joined = filepath.Base(o.Out), o.Command
 	run.Checks = checks(run)
-	if err := writeJoined(o.Out, run, shards); err != nil {
+	written, err := writeJoined(o.Out, run, shards)
+	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w; the same command writes the run again", ErrFailed, err)
 	}
-	return Result{o.Out, run}, errors.Join(failures(run),
+	return Result{o.Out, run, written}, errors.Join(failures(run),
 		givenUpShards(shards, ErrFailed, func(s record.ShardDir) string {
 			return "measure them with " + record.ResumeCommand(s.Dir) + ", and merge again"
 		}))
@@ -226,25 +227,25 @@ func sameJoined(dir string, run *record.Run) error {
 }
 
 // writeJoined writes a joined run. Its profiles are copied before anything is replaced.
-func writeJoined(dir string, run *record.Run, shards []record.ShardDir) error {
+func writeJoined(dir string, run *record.Run, shards []record.ShardDir) (*report.Report, error) {
 	staged := filepath.Join(dir, record.StagedDir)
 	if err := os.RemoveAll(staged); err != nil { // that of a merge that was killed
-		return err
+		return nil, err
 	}
 	err := copyProfiles(staged, shards)
 	if err == nil {
 		err = record.WriteRun(dir, run)
 	}
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(staged))
+		return nil, errors.Join(err, os.RemoveAll(staged))
 	}
 	target := filepath.Join(dir, profilesDir)
 	if err := os.RemoveAll(target); err != nil {
-		return err
+		return nil, err
 	}
 	// the shards have none
 	if err := os.Rename(staged, target); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
 	}
 	return report.Write(dir)
 }

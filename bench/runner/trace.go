@@ -45,7 +45,6 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 	}
 	info := trace.Info()
 	compress := cmp.Or(p.options.Compress, 1)
-	p.notes = append(p.notes, fmt.Sprintf("%s: %s", filepath.Base(path), info.Contention(compress)))
 	base := load.Workload{
 		Name:        "trace-" + nameOf(path),
 		Source:      trace.Source,

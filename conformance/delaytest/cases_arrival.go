@@ -25,14 +25,14 @@ func ordered(run func(t *suite.T, newHeap constructor)) func(*suite.T, construct
 	}
 }
 
-func inArrivalOrder(h contract.DelayHeap[string]) bool {
+func inArrivalOrder(h delayHeap) bool {
 	_, ok := h.(contract.ArrivalOrdered)
 	return ok
 }
 
 // anyTie does random steps with few different times, so that many items are equal, and
 // compares with what came first. Every item is added once.
-func anyTie(t *suite.T, h contract.DelayHeap[string], rnd *rand.Rand, instants []time.Time) {
+func anyTie(t *suite.T, h delayHeap, rnd *rand.Rand, instants []time.Time) {
 	waiting := make([][]string, len(instants)) // of each instant, in the order of arrival
 	n, now := 0, instants[0]
 	end := instants[len(instants)-1].Add(2 * maxGranularity)
@@ -81,35 +81,32 @@ func anyTie(t *suite.T, h contract.DelayHeap[string], rnd *rand.Rand, instants [
 }
 
 var arrivalCases = []suite.Case[constructor]{
-	{Clause: "DELAY-20", Name: "one-instant", Why: whyArrival,
-		Run: ordered(func(t *suite.T, newHeap constructor) {
-			for _, n := range []int{2, 3, 5, 17, 100, t.ScaleSize(5000)} {
-				h := newHeap()
-				for i := range n {
-					h.Add(fmt.Sprint(i), at(5))
-				}
-				for i := range n {
-					mustPop(t, h, at(6), fmt.Sprint(i))
-				}
+	check("DELAY-20", "one-instant", whyArrival, ordered(func(t *suite.T, newHeap constructor) {
+		for _, n := range []int{2, 3, 5, 17, 100, t.ScaleSize(5000)} {
+			h := newHeap()
+			for i := range n {
+				h.Add(fmt.Sprint(i), at(5))
 			}
-		})},
-	{Clause: "DELAY-20", Name: "few-instants", Why: whyArrival,
-		Run: ordered(func(t *suite.T, newHeap constructor) {
-			rnd := t.Rand()
-			for range t.Scale(10) {
-				var instants []time.Time
-				for range 1 + rnd.IntN(6) {
-					instants = append(instants, at(10*len(instants)+rnd.IntN(10)))
-				}
-				anyTie(t, newHeap(), rnd, instants)
+			for i := range n {
+				mustPop(t, h, at(6), fmt.Sprint(i))
 			}
-		})},
-	{Clause: "DELAY-20", Name: "far-apart", Why: whyArrival,
-		Run: ordered(func(t *suite.T, newHeap constructor) {
-			anyTie(t, newHeap(), t.Rand(), []time.Time{at(0), at(1), at(90), at(60 * 24), at(60 * 24 * 400)})
-		})},
-	{Clause: "DELAY-20", Name: "before-and-after-a-look", Why: whyArrival,
-		Run: ordered(func(t *suite.T, newHeap constructor) {
+		}
+	})),
+	check("DELAY-20", "few-instants", whyArrival, ordered(func(t *suite.T, newHeap constructor) {
+		rnd := t.Rand()
+		for range t.Scale(10) {
+			var instants []time.Time
+			for range 1 + rnd.IntN(6) {
+				instants = append(instants, at(10*len(instants)+rnd.IntN(10)))
+			}
+			anyTie(t, newHeap(), rnd, instants)
+		}
+	})),
+	check("DELAY-20", "far-apart", whyArrival, ordered(func(t *suite.T, newHeap constructor) {
+		anyTie(t, newHeap(), t.Rand(), []time.Time{at(0), at(1), at(90), at(60 * 24), at(60 * 24 * 400)})
+	})),
+	check("DELAY-20", "before-and-after-a-look", whyArrival,
+		ordered(func(t *suite.T, newHeap constructor) {
 			// Next may arrange what waits. Each of some hundred ticks gets an item before and after.
 			h, tick := newHeap(), max(1, settingsOf(t).granularity)
 			for i := range 600 {
@@ -122,9 +119,9 @@ var arrivalCases = []suite.Case[constructor]{
 				mustPop(t, h, at(20_000), "a")
 				mustPop(t, h, at(20_000), "b")
 			}
-		})},
-	{Clause: "DELAY-20", Name: "beside-one-that-moves", Why: whyArrival,
-		Run: ordered(func(t *suite.T, newHeap constructor) {
+		})),
+	check("DELAY-20", "beside-one-that-moves", whyArrival,
+		ordered(func(t *suite.T, newHeap constructor) {
 			for _, minute := range []int{0, 90, 1_000_000} {
 				h := newHeap()
 				h.Add("moves", at(minute+50))
@@ -135,12 +132,11 @@ var arrivalCases = []suite.Case[constructor]{
 					mustPop(t, h, at(minute+60), want)
 				}
 			}
-		})},
-	{Clause: "DELAY-20", Name: "beyond-64-bits",
-		Why: "equal times that have no 64-bit value are equal too",
-		Run: ordered(func(t *suite.T, newHeap constructor) {
+		})),
+	check("DELAY-20", "beyond-64-bits", "equal times that have no 64-bit value are equal too",
+		ordered(func(t *suite.T, newHeap constructor) {
 			anyTie(t, newHeap(), t.Rand(),
 				[]time.Time{at(0).AddDate(-900, 0, 0), at(0), at(0).AddDate(700, 0, 0),
 					at(0).AddDate(800, 0, 0)})
-		})},
+		})),
 }

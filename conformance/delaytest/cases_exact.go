@@ -16,63 +16,58 @@ import (
 const whyOrder = "an object that waited longer would be reconciled after one that waited less"
 
 var exactCases = []suite.Case[constructor]{
-	{Clause: "DELAY-10", Name: "to-the-nanosecond",
-		Why: "a timer that fires at the item's time would find nothing and spin",
-		Run: func(t *suite.T, newHeap constructor) {
-			h := newHeap()
+	check("DELAY-10", "to-the-nanosecond",
+		"a timer that fires at the item's time would find nothing and spin",
+		one(func(t *suite.T, h delayHeap) {
 			h.Add("a", at(5))
 			mustNotPop(t, h, at(5).Add(-1))
 			mustPop(t, h, at(5), "a")
 			h.Add("b", at(5)) // its time has come already
 			mustPop(t, h, at(5), "b")
-		}},
-	{Clause: "DELAY-10", Name: "same-instant-in-another-zone",
-		Why: "times are instants: equal is ready whatever they print as",
-		Run: func(t *suite.T, newHeap constructor) {
-			h := newHeap()
+		})),
+	check("DELAY-10", "same-instant-in-another-zone",
+		"times are instants: equal is ready whatever they print as", one(func(t *suite.T, h delayHeap) {
 			h.Add("a", at(5).In(time.FixedZone("east", 3600)))
 			mustPop(t, h, at(5), "a")
-		}},
-	{Clause: "DELAY-11", Name: "every-order-of-arrival", Why: whyOrder,
-		Run: func(t *suite.T, newHeap constructor) {
-			permutations([]int{0, 1, 2, 3, 4, 5}, func(order []int) {
+		})),
+	check("DELAY-11", "every-order-of-arrival", whyOrder, func(t *suite.T, newHeap constructor) {
+		permutations([]int{0, 1, 2, 3, 4, 5}, func(order []int) {
+			h := newHeap()
+			for _, i := range order {
+				h.Add(fmt.Sprint(i), at(0).Add(time.Duration(i)))
+			}
+			for i := range order {
+				mustPop(t, h, at(1), fmt.Sprint(i))
+			}
+		})
+	}),
+	check("DELAY-11", "moved-earlier-anywhere", whyOrder, func(t *suite.T, newHeap constructor) {
+		const n = 20
+		for from := range n {
+			for to := range n {
 				h := newHeap()
-				for _, i := range order {
-					h.Add(fmt.Sprint(i), at(0).Add(time.Duration(i)))
+				times := make([]time.Time, n)
+				for i := range n {
+					times[i] = at(0).Add(time.Duration(10 * i))
+					h.Add(fmt.Sprint(i), times[i])
 				}
+				target := at(0).Add(time.Duration(10*to + 5))
+				h.Add(fmt.Sprint(from), target)
+				if target.Before(times[from]) {
+					times[from] = target
+				}
+				order := make([]int, n)
 				for i := range order {
+					order[i] = i
+				}
+				slices.SortFunc(order, func(a, b int) int { return times[a].Compare(times[b]) })
+				for _, i := range order {
 					mustPop(t, h, at(1), fmt.Sprint(i))
 				}
-			})
-		}},
-	{Clause: "DELAY-11", Name: "moved-earlier-anywhere", Why: whyOrder,
-		Run: func(t *suite.T, newHeap constructor) {
-			const n = 20
-			for from := range n {
-				for to := range n {
-					h := newHeap()
-					times := make([]time.Time, n)
-					for i := range n {
-						times[i] = at(0).Add(time.Duration(10 * i))
-						h.Add(fmt.Sprint(i), times[i])
-					}
-					target := at(0).Add(time.Duration(10*to + 5))
-					h.Add(fmt.Sprint(from), target)
-					if target.Before(times[from]) {
-						times[from] = target
-					}
-					order := make([]int, n)
-					for i := range order {
-						order[i] = i
-					}
-					slices.SortFunc(order, func(a, b int) int { return times[a].Compare(times[b]) })
-					for _, i := range order {
-						mustPop(t, h, at(1), fmt.Sprint(i))
-					}
-				}
 			}
-		}},
-	{Clause: "DELAY-11", Name: "many", Why: whyOrder, Run: func(t *suite.T, newHeap constructor) {
+		}
+	}),
+	check("DELAY-11", "many", whyOrder, func(t *suite.T, newHeap constructor) {
 		h, rnd := newHeap(), t.Rand()
 		n := t.ScaleSize(10000)
 		readyAt := map[string]time.Time{}
@@ -90,58 +85,41 @@ var exactCases = []suite.Case[constructor]{
 			}
 			last = readyAt[item]
 		}
-	}},
-	{Clause: "DELAY-11", Name: "any-history", Why: whyOrder,
-		Run: func(t *suite.T, newHeap constructor) {
-			t.Random(func(rt *rapid.T) { history(rt, newHeap(), true) })
-		}},
-	{Clause: "DELAY-11", Name: "many-steps", Why: whyOrder,
-		Run: func(t *suite.T, newHeap constructor) {
-			longHistory(t, newHeap(), exactly)
-		}},
-	{Clause: "DELAY-11", Name: "near-and-beyond-292-years", Why: whyOrder,
-		Run: func(t *suite.T, newHeap constructor) {
-			farHistory(t, newHeap(), exactly)
-		}},
-	{Clause: "DELAY-11", Name: "falling-times",
-		Why: "each item becomes the first: a structure that runs ahead of time has no place for it",
-		Run: func(t *suite.T, newHeap constructor) {
+	}),
+	check("DELAY-11", "any-history", whyOrder, func(t *suite.T, newHeap constructor) {
+		t.Random(func(rt *rapid.T) { history(rt, newHeap(), exactly) })
+	}),
+	check("DELAY-11", "many-steps", whyOrder,
+		func(t *suite.T, newHeap constructor) { longHistory(t, newHeap(), exactly) }),
+	check("DELAY-11", "near-and-beyond-292-years", whyOrder,
+		func(t *suite.T, newHeap constructor) { farHistory(t, newHeap(), exactly) }),
+	check("DELAY-11", "falling-times",
+		"each item becomes the first: a structure that runs ahead of time has no place for it",
+		func(t *suite.T, newHeap constructor) {
 			h, n := newHeap(), t.ScaleSize(3000)
 			for i := range n {
 				readyAt := at(0).Add(-time.Duration(i))
 				h.Add(fmt.Sprint(i), readyAt)
-				if next, ok := h.Next(); !ok || !next.Equal(readyAt) {
-					t.Fatalf("Next() = %s, %v; the item added last is the earliest, with %s", show(next), ok,
-						show(readyAt))
-				}
+				mustNext(t, h, exactly, readyAt)
 			}
 			for i := n - 1; i >= 0; i-- {
 				mustPop(t, h, at(1), fmt.Sprint(i))
 			}
-		}},
-	{Clause: "DELAY-11", Name: "beyond-292-years",
-		Why: "the nanoseconds between two times do not fit 64 bits",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-11", "beyond-292-years", "the nanoseconds between two times do not fit 64 bits",
+		func(t *suite.T, newHeap constructor) {
 			h, times := newHeap(), farTimes()
 			for _, i := range t.Rand().Perm(len(times)) {
 				h.Add(fmt.Sprint(i), times[i])
 			}
 			for i := range times {
-				if next, ok := h.Next(); !ok || !next.Equal(times[i]) {
-					t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(next), ok, show(times[i]))
-				}
+				mustNext(t, h, exactly, times[i])
 				mustPop(t, h, times[len(times)-1], fmt.Sprint(i))
 			}
-		}},
-	{Clause: "DELAY-12", Name: "follows-the-earliest",
-		Why: "the owner would sleep past an item, or wake for nothing",
-		Run: func(t *suite.T, newHeap constructor) {
-			h := newHeap()
-			next := func(want time.Time) {
-				if got, ok := h.Next(); !ok || !got.Equal(want) {
-					t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(got), ok, show(want))
-				}
-			}
+		}),
+	check("DELAY-12", "follows-the-earliest",
+		"the owner would sleep past an item, or wake for nothing", one(func(t *suite.T, h delayHeap) {
+			next := func(want time.Time) { mustNext(t, h, exactly, want) }
 			h.Add("a", at(50))
 			next(at(50))
 			h.Add("b", at(60))
@@ -156,7 +134,7 @@ var exactCases = []suite.Case[constructor]{
 			next(at(40).Add(1))
 			mustPop(t, h, at(41), "c")
 			next(at(50))
-		}},
+		})),
 }
 
 // permutations calls f with every order of s (Heap's algorithm).

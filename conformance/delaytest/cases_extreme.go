@@ -23,10 +23,9 @@ func farTimes() []time.Time {
 }
 
 var extremeCases = []suite.Case[constructor]{
-	{Clause: "DELAY-1", Name: "the-clock-goes-back",
-		Why: "what was due by a clock that was then set back is early by the new one",
-		Run: func(t *suite.T, newHeap constructor) {
-			h := newHeap()
+	check("DELAY-1", "the-clock-goes-back",
+		"what was due by a clock that was then set back is early by the new one",
+		one(func(t *suite.T, h delayHeap) {
 			h.Add("first", at(10))
 			mustPop(t, h, at(1000), "first")
 			h.Add("a", at(500))
@@ -39,39 +38,36 @@ var extremeCases = []suite.Case[constructor]{
 			mustPop(t, h, at(1000), "a")
 			mustNotPop(t, h, at(1000))
 			mustLen(t, h, 1)
-		}},
-	{Clause: "DELAY-1", Name: "beyond-292-years", Why: whyEarly,
-		Run: func(t *suite.T, newHeap constructor) {
-			times := farTimes()
-			for i := 1; i < len(times); i++ {
-				h := newHeap()
-				h.Add("a", times[i])
-				mustNotPop(t, h, times[i-1])
-				mustNotPop(t, h, times[i].Add(-1))
-				mustPop(t, h, times[i].Add(time.Minute), "a")
-			}
-		}},
-	{Clause: "DELAY-1", Name: "many-steps", Why: whyEarly, Run: func(t *suite.T, newHeap constructor) {
+		})),
+	check("DELAY-1", "beyond-292-years", whyEarly, func(t *suite.T, newHeap constructor) {
+		times := farTimes()
+		for i := 1; i < len(times); i++ {
+			h := newHeap()
+			h.Add("a", times[i])
+			mustNotPop(t, h, times[i-1])
+			mustNotPop(t, h, times[i].Add(-1))
+			mustPop(t, h, times[i].Add(time.Minute), "a")
+		}
+	}),
+	check("DELAY-1", "many-steps", whyEarly, func(t *suite.T, newHeap constructor) {
 		longHistory(t, newHeap(), precision{})
-	}},
-	{Clause: "DELAY-1", Name: "beside-a-tick", Why: whyEarly,
-		Run: func(t *suite.T, newHeap constructor) {
-			for _, base := range []time.Time{at(5), time.Now().Add(time.Hour)} {
-				for beside := range 5 {
-					h := newHeap()
-					h.Add("a", base)
-					tick, _ := h.Next() // where a structure that rounds times up has one
-					mustPop(t, h, tick, "a")
-					readyAt := tick.Add(time.Duration(beside - 2))
-					h.Add("b", readyAt)
-					mustNotPop(t, h, readyAt.Add(-1))
-					mustPop(t, h, readyAt.Add(maxGranularity), "b")
-				}
+	}),
+	check("DELAY-1", "beside-a-tick", whyEarly, func(t *suite.T, newHeap constructor) {
+		for _, base := range []time.Time{at(5), time.Now().Add(time.Hour)} {
+			for beside := range 5 {
+				h := newHeap()
+				h.Add("a", base)
+				tick, _ := h.Next() // where a structure that rounds times up has one
+				mustPop(t, h, tick, "a")
+				readyAt := tick.Add(time.Duration(beside - 2))
+				h.Add("b", readyAt)
+				mustNotPop(t, h, readyAt.Add(-1))
+				mustPop(t, h, readyAt.Add(maxGranularity), "b")
 			}
-		}},
-	{Clause: "DELAY-1", Name: "at-the-ends-of-64-bits",
-		Why: "a number that overflows makes the last time the first",
-		Run: func(t *suite.T, newHeap constructor) {
+		}
+	}),
+	check("DELAY-1", "at-the-ends-of-64-bits", "a number that overflows makes the last time the first",
+		func(t *suite.T, newHeap constructor) {
 			// A structure may count nanoseconds from when it was made, which lies between the two.
 			before := time.Now()
 			h := newHeap()
@@ -92,57 +88,49 @@ var extremeCases = []suite.Case[constructor]{
 				mustNotPop(t, h, at(0))
 				mustPop(t, h, last.Add(maxGranularity), "last")
 			}
-		}},
-	{Clause: "DELAY-2", Name: "falling-times-beside-far-ones", Why: whyLost,
-		Run: func(t *suite.T, newHeap constructor) {
-			const n = 300
-			h, future := newHeap(), []int{5000, 9000, 3000, 7000}
-			for _, year := range future {
-				h.Add(fmt.Sprint("year ", year), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
-			}
-			for i := range n {
-				h.Add(fmt.Sprint(i), at(-2*i))
+		}),
+	check("DELAY-2", "falling-times-beside-far-ones", whyLost, func(t *suite.T, newHeap constructor) {
+		const n = 300
+		h, future := newHeap(), []int{5000, 9000, 3000, 7000}
+		for _, year := range future {
+			h.Add(fmt.Sprint("year ", year), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
+		}
+		for i := range n {
+			h.Add(fmt.Sprint(i), at(-2*i))
+			h.Next()
+		}
+		for i := range n {
+			mustPop(t, h, at(-2*(n-1-i)+1), fmt.Sprint(n-1-i))
+		}
+		slices.Sort(future)
+		for _, year := range future {
+			ready := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+			mustNotPop(t, h, ready.Add(-1))
+			mustPop(t, h, ready.Add(maxGranularity), fmt.Sprint("year ", year))
+		}
+		mustLen(t, h, 0)
+	}),
+	check("DELAY-2", "falling-times", whyLost, func(t *suite.T, newHeap constructor) {
+		h, n := newHeap(), t.ScaleSize(5000)
+		for i := range n {
+			h.Add(fmt.Sprint(i), at(-i))
+			if i%3 == 0 {
 				h.Next()
 			}
-			for i := range n {
-				mustPop(t, h, at(-2*(n-1-i)+1), fmt.Sprint(n-1-i))
-			}
-			slices.Sort(future)
-			for _, year := range future {
-				ready := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-				mustNotPop(t, h, ready.Add(-1))
-				mustPop(t, h, ready.Add(maxGranularity), fmt.Sprint("year ", year))
-			}
-			mustLen(t, h, 0)
-		}},
-	{Clause: "DELAY-2", Name: "falling-times", Why: whyLost,
-		Run: func(t *suite.T, newHeap constructor) {
-			h, n := newHeap(), t.ScaleSize(5000)
-			for i := range n {
-				h.Add(fmt.Sprint(i), at(-i))
-				if i%3 == 0 {
-					h.Next()
-				}
-			}
-			mustLen(t, h, n)
-			if out := drain(t, h, at(-2*n), n); len(out) != n {
-				t.Fatalf("%d of %d items came out", len(out), n)
-			}
-		}},
-	{Clause: "DELAY-2", Name: "one-time-for-all", Why: whyLost,
-		Run: func(t *suite.T, newHeap constructor) {
-			h, n := newHeap(), t.ScaleSize(5000)
-			for i := range n {
-				h.Add(fmt.Sprint(i), at(7))
-			}
-			mustNotPop(t, h, at(6))
-			if out := drain(t, h, at(0), n); len(out) != n {
-				t.Fatalf("%d of %d items came out", len(out), n)
-			}
-		}},
-	{Clause: "DELAY-3", Name: "beyond-292-years",
-		Why: "two times that look the same in 64-bit nanoseconds are not",
-		Run: func(t *suite.T, newHeap constructor) {
+		}
+		mustLen(t, h, n)
+		drainAll(t, h, at(-2*n), n)
+	}),
+	check("DELAY-2", "one-time-for-all", whyLost, func(t *suite.T, newHeap constructor) {
+		h, n := newHeap(), t.ScaleSize(5000)
+		for i := range n {
+			h.Add(fmt.Sprint(i), at(7))
+		}
+		mustNotPop(t, h, at(6))
+		drainAll(t, h, at(0), n)
+	}),
+	check("DELAY-3", "beyond-292-years", "two times that look the same in 64-bit nanoseconds are not",
+		func(t *suite.T, newHeap constructor) {
 			times := farTimes()
 			for i := range times {
 				for k := range times {
@@ -157,20 +145,15 @@ var extremeCases = []suite.Case[constructor]{
 					mustLen(t, h, 0)
 				}
 			}
-		}},
-	{Clause: "DELAY-3", Name: "near-and-beyond-292-years",
-		Why: "an item that is asked for sooner waits for ever",
-		Run: func(t *suite.T, newHeap constructor) {
-			farHistory(t, newHeap(), precision{})
-		}},
-	{Clause: "DELAY-3", Name: "waves",
-		Why: "an item that is not found again while a structure grows or shrinks waits twice",
-		Run: func(t *suite.T, newHeap constructor) {
-			waves(t, newHeap())
-		}},
-	{Clause: "DELAY-3", Name: "after-a-flood",
-		Why: "a structure that gives room back forgets what it has kept, and an item comes twice",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-3", "near-and-beyond-292-years", "an item that is asked for sooner waits for ever",
+		func(t *suite.T, newHeap constructor) { farHistory(t, newHeap(), precision{}) }),
+	check("DELAY-3", "waves",
+		"an item that is not found again while a structure grows or shrinks waits twice",
+		func(t *suite.T, newHeap constructor) { waves(t, newHeap()) }),
+	check("DELAY-3", "after-a-flood",
+		"a structure that gives room back forgets what it has kept, and an item comes twice",
+		func(t *suite.T, newHeap constructor) {
 			const flood, stay = 5000, 20
 			h := newHeap()
 			for i := range flood {
@@ -200,10 +183,10 @@ var extremeCases = []suite.Case[constructor]{
 				mustPop(t, h, at(1002+10*i), fmt.Sprint("stays", i))
 			}
 			mustLen(t, h, 0)
-		}},
-	{Clause: "DELAY-3", Name: "with-and-without-a-monotonic-reading",
-		Why: "a time that was written down and read again has no monotonic reading",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-3", "with-and-without-a-monotonic-reading",
+		"a time that was written down and read again has no monotonic reading",
+		func(t *suite.T, newHeap constructor) {
 			now := time.Now()
 			wall := now.Round(0)
 			for name, pair := range map[string][2]time.Time{"mono first": {now, wall},
@@ -228,5 +211,5 @@ var extremeCases = []suite.Case[constructor]{
 					}
 				}
 			}
-		}},
+		}),
 }

@@ -22,8 +22,8 @@ func granular(run func(t *suite.T, newHeap constructor, g time.Duration)) func(*
 }
 
 var granularCases = []suite.Case[constructor]{
-	{Clause: "DELAY-16", Name: "any-time", Why: "lateness beyond what is stated is a surprise",
-		Run: granular(func(t *suite.T, newHeap constructor, g time.Duration) {
+	check("DELAY-16", "any-time", "lateness beyond what is stated is a surprise",
+		granular(func(t *suite.T, newHeap constructor, g time.Duration) {
 			h, rnd := newHeap(), t.Rand()
 			for i := range t.Scale(3000) {
 				readyAt := at(0).Add(time.Duration(rnd.Int64N(int64(time.Hour))))
@@ -34,10 +34,9 @@ var granularCases = []suite.Case[constructor]{
 				mustNotPop(t, h, readyAt.Add(-1))
 				mustPop(t, h, readyAt.Add(g-1), "a")
 			}
-		})},
-	{Clause: "DELAY-16", Name: "among-others",
-		Why: "a slot that is forgotten until the next one is emptied",
-		Run: granular(func(t *suite.T, newHeap constructor, g time.Duration) {
+		})),
+	check("DELAY-16", "among-others", "a slot that is forgotten until the next one is emptied",
+		granular(func(t *suite.T, newHeap constructor, g time.Duration) {
 			h, rnd, n := newHeap(), t.Rand(), t.ScaleSize(2000)
 			left := map[string]time.Time{}
 			for i := range n {
@@ -55,9 +54,9 @@ var granularCases = []suite.Case[constructor]{
 					}
 				}
 			}
-		})},
-	{Clause: "DELAY-17", Name: "a-granularity-apart", Why: whyOrder,
-		Run: granular(func(t *suite.T, newHeap constructor, g time.Duration) {
+		})),
+	check("DELAY-17", "a-granularity-apart", whyOrder,
+		granular(func(t *suite.T, newHeap constructor, g time.Duration) {
 			h, n := newHeap(), t.ScaleSize(2000)
 			for _, i := range t.Rand().Perm(n) {
 				h.Add(fmt.Sprint(i), at(0).Add(time.Duration(i)*g))
@@ -65,20 +64,16 @@ var granularCases = []suite.Case[constructor]{
 			for i := range n {
 				mustPop(t, h, at(n+1), fmt.Sprint(i))
 			}
-		})},
-	{Clause: "DELAY-17", Name: "many-steps", Why: whyOrder,
-		Run: granular(func(t *suite.T, newHeap constructor, g time.Duration) {
+		})),
+	check("DELAY-17", "many-steps", whyOrder,
+		granular(func(t *suite.T, newHeap constructor, g time.Duration) {
 			longHistory(t, newHeap(), precision{known: true, granularity: g})
-		})},
-	{Clause: "DELAY-18", Name: "follows-the-earliest",
-		Why: "the owner would sleep past an item, or wake for nothing",
-		Run: granular(func(t *suite.T, newHeap constructor, g time.Duration) {
+		})),
+	check("DELAY-18", "follows-the-earliest",
+		"the owner would sleep past an item, or wake for nothing",
+		granular(func(t *suite.T, newHeap constructor, g time.Duration) {
 			h, p := newHeap(), precision{known: true, granularity: g}
-			next := func(earliest time.Time) {
-				if got, ok := h.Next(); !ok || !p.near(got, earliest) {
-					t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(got), ok, show(earliest))
-				}
-			}
+			next := func(earliest time.Time) { mustNext(t, h, p, earliest) }
 			h.Add("a", at(500).Add(1))
 			next(at(500).Add(1))
 			h.Add("b", at(600))
@@ -92,10 +87,9 @@ var granularCases = []suite.Case[constructor]{
 			next(at(400).Add(g / 2))
 			mustPop(t, h, at(402), "c")
 			next(at(500).Add(1))
-		})},
-	{Clause: "DELAY-18", Name: "any-time",
-		Why: "the owner would sleep past an item, or wake for nothing",
-		Run: granular(func(t *suite.T, newHeap constructor, g time.Duration) {
+		})),
+	check("DELAY-18", "any-time", "the owner would sleep past an item, or wake for nothing",
+		granular(func(t *suite.T, newHeap constructor, g time.Duration) {
 			rnd, p := t.Rand(), precision{known: true, granularity: g}
 			for range t.Scale(300) {
 				h := newHeap()
@@ -105,10 +99,8 @@ var granularCases = []suite.Case[constructor]{
 					if h.Add(fmt.Sprint(i), readyAt); earliest.IsZero() || readyAt.Before(earliest) {
 						earliest = readyAt
 					}
-					if next, ok := h.Next(); !ok || !p.near(next, earliest) {
-						t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(next), ok, show(earliest))
-					}
+					mustNext(t, h, p, earliest)
 				}
 			}
-		})},
+		})),
 }

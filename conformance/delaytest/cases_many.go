@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -23,7 +22,7 @@ func batched(run func(t *suite.T, newHeap func() batchHeap)) func(*suite.T, cons
 }
 
 // having runs a case on a structure that is an H, for which it has the named method.
-func having[H contract.DelayHeap[string]](method string,
+func having[H delayHeap](method string,
 	run func(t *suite.T, newHeap func() H)) func(*suite.T, constructor) {
 	return func(t *suite.T, newHeap constructor) {
 		h := newHeap()
@@ -38,56 +37,39 @@ func having[H contract.DelayHeap[string]](method string,
 var batchSizes = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 500}
 
 var manyCases = []suite.Case[constructor]{
-	{Clause: "DELAY-19", Name: "many-steps", Why: whyMany,
-		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
-			p := precision{known: true, granularity: settingsOf(t).granularity}
-			if _, inexact := t.Config().Waived["DELAY-11"]; inexact && p.granularity == 0 {
-				p = precision{}
+	check("DELAY-19", "many-steps", whyMany, batched(func(t *suite.T, newHeap func() batchHeap) {
+		m, rnd, now := model(t, newHeap(), precisionOf(t)), t.Rand(), at(0)
+		h, items := m.h.(batchHeap), itemNames(longItems)
+		var batch, lent []contract.Waiting[string]
+		for range t.Scale(1000) {
+			// Few of them now and then, so that a batch has the same item again and again.
+			among := items[:1+rnd.IntN(len(items))>>rnd.IntN(8)]
+			batch = batch[:0]
+			for range batchSizes[rnd.IntN(len(batchSizes))] {
+				w := contract.Waiting[string]{Item: among[rnd.IntN(len(among))],
+					ReadyAt: now.Add(anyDelay(rnd))}
+				batch = append(batch, w)
+				m.model.Add(w.Item, w.ReadyAt)
 			}
-			h, model, rnd, now := newHeap(), pointerheap.New(), t.Rand(), at(0)
-			items := itemNames(longItems)
-			var batch, lent []contract.Waiting[string]
-			for range t.Scale(1000) {
-				// Few of them now and then, so that a batch has the same item again and again.
-				among := items[:1+rnd.IntN(len(items))>>rnd.IntN(8)]
-				batch = batch[:0]
-				for range batchSizes[rnd.IntN(len(batchSizes))] {
-					w := contract.Waiting[string]{Item: among[rnd.IntN(len(among))],
-						ReadyAt: now.Add(anyDelay(rnd))}
-					batch = append(batch, w)
-					model.Add(w.Item, w.ReadyAt)
-				}
-				lent = append(lent[:0], batch...)
-				h.AddMany(lent)
-				if !slices.Equal(lent, batch) {
-					t.Fatalf("AddMany wrote to the slice of %d items that it was given", len(batch))
-				}
-				clear(lent) // it is the caller's again
-				mustLen(t, h, model.Len())
-				for range rnd.IntN(2 * len(batchSizes)) {
-					if !popBoth(t, h, model, now, p) {
-						break
-					}
-				}
-				now = now.Add(max(1, anyDelay(rnd)/64))
+			lent = append(lent[:0], batch...)
+			h.AddMany(lent)
+			if !slices.Equal(lent, batch) {
+				t.Fatalf("AddMany wrote to the slice of %d items that it was given", len(batch))
 			}
-			for model.Len() > 0 {
-				next, ok := h.Next()
-				if !ok {
-					t.Fatalf("Next says that nothing waits, but %d items do", model.Len())
-				}
-				if next.After(now) {
-					now = next
-				}
-				if !popBoth(t, h, model, now, p) {
-					t.Fatalf("Next gave %s, but PopReady(%s) hands out nothing", show(next), show(now))
+			clear(lent) // it is the caller's again
+			mustLen(t, h, m.model.Len())
+			for range rnd.IntN(2 * len(batchSizes)) {
+				if !m.pop(now) {
+					break
 				}
 			}
-			mustLen(t, h, 0)
-		})},
-	{Clause: "DELAY-19", Name: "the-same-item",
-		Why: "an item that is looked up before its neighbour is added waits twice",
-		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
+			now = now.Add(max(1, anyDelay(rnd)/64))
+		}
+		m.drain(now)
+	})),
+	check("DELAY-19", "the-same-item",
+		"an item that is looked up before its neighbour is added waits twice",
+		batched(func(t *suite.T, newHeap func() batchHeap) {
 			for _, minutes := range [][]int{{10, 50, 90}, {90, 50, 10}, {50, 10, 90}, {50, 90, 10, 50}} {
 				for _, waits := range []bool{false, true} {
 					for _, before := range []int{0, 40} {
@@ -110,9 +92,9 @@ var manyCases = []suite.Case[constructor]{
 					}
 				}
 			}
-		})},
-	{Clause: "DELAY-19", Name: "all-come-out-once", Why: whyLost,
-		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
+		})),
+	check("DELAY-19", "all-come-out-once", whyLost,
+		batched(func(t *suite.T, newHeap func() batchHeap) {
 			for _, size := range batchSizes {
 				h, n := newHeap(), 3*size
 				batch := make([]contract.Waiting[string], size)
@@ -123,19 +105,11 @@ var manyCases = []suite.Case[constructor]{
 					}
 					h.AddMany(batch)
 				}
-				mustLen(t, h, n)
-				seen := map[string]bool{}
-				for _, p := range drain(t, h, at(0), n) {
-					seen[p.item] = true
-				}
-				if len(seen) != n {
-					t.Fatalf("%d of %d items came out of batches of %d", len(seen), n, size)
-				}
+				drainAll(t, h, at(0), n)
 			}
-		})},
-	{Clause: "DELAY-19", Name: "far-times",
-		Why: "two times that look the same in 64-bit nanoseconds are not",
-		Run: batched(func(t *suite.T, newHeap func() batchHeap) {
+		})),
+	check("DELAY-19", "far-times", "two times that look the same in 64-bit nanoseconds are not",
+		batched(func(t *suite.T, newHeap func() batchHeap) {
 			times := farTimes()
 			for i := range times {
 				for k := range times {
@@ -150,5 +124,5 @@ var manyCases = []suite.Case[constructor]{
 					mustLen(t, h, 0)
 				}
 			}
-		})},
+		})),
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
 )
 
 const (
@@ -27,29 +26,27 @@ const (
 )
 
 var memoryCases = []suite.Case[constructor]{
-	{Clause: "DELAY-13", Name: "after-a-flood",
-		Why: "one resync of everything makes the controller large for as long as it runs",
-		Run: func(t *suite.T, newHeap constructor) {
+	check("DELAY-13", "after-a-flood",
+		"one resync of everything makes the controller large for as long as it runs",
+		func(t *suite.T, newHeap constructor) {
 			mustForget(t, newHeap, soon, func(i, n int) time.Time {
 				return at(0).Add(time.Duration(i*7919%n) * time.Millisecond)
 			})
-		}},
-	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years",
-		Why: "a time that has no 64-bit value is kept elsewhere, and must go with its item",
-		Run: func(t *suite.T, newHeap constructor) {
-			mustForget(t, newHeap, soon, longAgo)
-		}},
-	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years-of-which-some-stay",
-		Why: "a Go map that grew keeps its size for as long as one time of it waits",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-13", "after-a-flood-beyond-292-years",
+		"a time that has no 64-bit value is kept elsewhere, and must go with its item",
+		func(t *suite.T, newHeap constructor) { mustForget(t, newHeap, soon, longAgo) }),
+	check("DELAY-13", "after-a-flood-beyond-292-years-of-which-some-stay",
+		"a Go map that grew keeps its size for as long as one time of it waits",
+		func(t *suite.T, newHeap constructor) {
 			mustForget(t, newHeap, func(i int) time.Time { return at(0).AddDate(1000, 0, i) }, longAgo)
-		}},
-	{Clause: "DELAY-13", Name: "in-and-out",
-		Why: "a queue that works for weeks fills the memory with what has come out",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-13", "in-and-out",
+		"a queue that works for weeks fills the memory with what has come out",
+		func(t *suite.T, newHeap constructor) {
 			items := itemNames(passing)
 			suite.KeepsLess(t, keptAnyway+passing/2, few, passing,
-				"%d items went in and out and 16 still wait", func(n int) contract.DelayHeap[string] {
+				"%d items went in and out and 16 still wait", func(n int) delayHeap {
 					h := newHeap()
 					for i := range 16 {
 						h.Add(fmt.Sprint("stays", i), at(1_000_000+i))
@@ -65,14 +62,14 @@ var memoryCases = []suite.Case[constructor]{
 					t.Progress()
 					return h
 				}, nil)
-		}},
-	{Clause: "DELAY-14", Name: "ever-earlier",
-		Why: "objects that are busy and never reconciled would fill the memory",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-14", "ever-earlier",
+		"objects that are busy and never reconciled would fill the memory",
+		func(t *suite.T, newHeap constructor) {
 			items, rounds := itemNames(heavyItems), max(100, t.Scale(300))
 			suite.KeepsLess(t, heavyItems*heavyItem, 1, rounds,
 				fmt.Sprint(len(items))+" items were each added %d times",
-				func(rounds int) contract.DelayHeap[string] {
+				func(rounds int) delayHeap {
 					h := newHeap()
 					for round := range rounds {
 						t.Progress()
@@ -83,10 +80,10 @@ var memoryCases = []suite.Case[constructor]{
 					mustLen(t, h, len(items))
 					return h
 				}, nil)
-		}},
-	{Clause: "DELAY-14", Name: "ever-earlier-comes-out-once",
-		Why: "an entry that was left behind is an item that comes out again",
-		Run: func(t *suite.T, newHeap constructor) {
+		}),
+	check("DELAY-14", "ever-earlier-comes-out-once",
+		"an entry that was left behind is an item that comes out again",
+		func(t *suite.T, newHeap constructor) {
 			h, items := newHeap(), itemNames(100)
 			for round := range 50 {
 				t.Progress()
@@ -95,14 +92,8 @@ var memoryCases = []suite.Case[constructor]{
 				}
 				mustLen(t, h, len(items))
 			}
-			seen := map[string]bool{}
-			for _, p := range drain(t, h, at(0), len(items)) {
-				if seen[p.item] {
-					t.Fatalf("%q came out twice", p.item)
-				}
-				seen[p.item] = true
-			}
-		}},
+			drainAll(t, h, at(0), len(items))
+		}),
 }
 
 // soon is when the 16 items that stay after a flood are ready.
@@ -117,7 +108,7 @@ func mustForget(t *suite.T, newHeap constructor, stays func(i int) time.Time,
 	readyAt func(i, n int) time.Time) {
 	items := itemNames(max(leastFlood, t.ScaleSize(3*leastFlood)))
 	suite.KeepsLess(t, keptAnyway+keptPerItem*len(items), few, len(items),
-		"%d items came out and 16 still wait", func(n int) contract.DelayHeap[string] {
+		"%d items came out and 16 still wait", func(n int) delayHeap {
 			h := newHeap()
 			for i := range 16 {
 				h.Add(fmt.Sprint("stays", i), stays(i))

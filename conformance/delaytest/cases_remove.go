@@ -3,7 +3,6 @@ package delaytest
 // The clause of contract.CapRemove.
 
 import (
-	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -20,43 +19,35 @@ func removing(run func(t *suite.T, newHeap func() removingHeap)) func(*suite.T, 
 }
 
 var removeCases = []suite.Case[constructor]{
-	{Clause: "DELAY-21", Name: "many-steps", Why: whyRemove,
-		Run: removing(func(t *suite.T, newHeap func() removingHeap) {
-			p := precision{known: true, granularity: settingsOf(t).granularity}
-			if _, inexact := t.Config().Waived["DELAY-11"]; inexact && p.granularity == 0 {
-				p = precision{}
+	check("DELAY-21", "many-steps", whyRemove, removing(func(t *suite.T, newHeap func() removingHeap) {
+		m, rnd, now := model(t, newHeap(), precisionOf(t)), t.Rand(), at(0)
+		h, items := m.h.(removingHeap), itemNames(longItems)
+		remove := func(item string) {
+			if got, want := h.Remove(item), m.model.TakeOut(item); got != want {
+				t.Fatalf("Remove(%q) says that it waited: %t, want %t", item, got, want)
 			}
-			h, model, rnd, now := newHeap(), pointerheap.New(), t.Rand(), at(0)
-			items := itemNames(longItems)
-			for range t.Scale(4000) {
-				item := items[rnd.IntN(len(items))]
-				switch rnd.IntN(4) {
-				case 0, 1:
-					readyAt := now.Add(anyDelay(rnd))
-					h.Add(item, readyAt)
-					model.Add(item, readyAt)
-				case 2:
-					if got, want := h.Remove(item), model.TakeOut(item); got != want {
-						t.Fatalf("Remove(%q) says that it waited: %t, want %t", item, got, want)
-					}
-				default:
-					popBoth(t, h, model, now, p)
-					now = now.Add(max(1, anyDelay(rnd)/64))
-				}
-				mustLen(t, h, model.Len())
+		}
+		for range t.Scale(4000) {
+			item := items[rnd.IntN(len(items))]
+			switch rnd.IntN(4) {
+			case 0, 1:
+				m.add(item, now.Add(anyDelay(rnd)))
+			case 2:
+				remove(item)
+			default:
+				m.pop(now)
+				now = now.Add(max(1, anyDelay(rnd)/64))
 			}
-			for _, item := range items {
-				if got, want := h.Remove(item), model.TakeOut(item); got != want {
-					t.Fatalf("in the end Remove(%q) says that it waited: %t, want %t", item, got, want)
-				}
-				mustLen(t, h, model.Len())
-			}
-			if next, ok := h.Next(); ok {
-				t.Fatalf("every item was removed, and Next gives %s", show(next))
-			}
-		})},
-	{Clause: "DELAY-21", Name: "far-times", Why: "what is kept of a far time would be another item's",
-		Run: removing(func(t *suite.T, newHeap func() removingHeap) {
+			mustLen(t, h, m.model.Len())
+		}
+		for _, item := range items {
+			remove(item)
+			mustLen(t, h, m.model.Len())
+		}
+		m.compare()
+	})),
+	check("DELAY-21", "far-times", "what is kept of a far time would be another item's",
+		removing(func(t *suite.T, newHeap func() removingHeap) {
 			for _, far := range farTimes() {
 				h := newHeap()
 				h.Add("far", far)
@@ -70,9 +61,9 @@ var removeCases = []suite.Case[constructor]{
 				h.Add("far", at(20))
 				mustPop(t, h, at(21), "far")
 			}
-		})},
-	{Clause: "DELAY-21", Name: "no-reference", Why: "a removed item would be kept until its time",
-		Run: removing(func(t *suite.T, newHeap func() removingHeap) {
+		})),
+	check("DELAY-21", "no-reference", "a removed item would be kept until its time",
+		removing(func(t *suite.T, newHeap func() removingHeap) {
 			h := newHeap()
 			h.Add("stays", at(1))
 			refs := addTraceable(40, oneByOne(h))
@@ -83,5 +74,5 @@ var removeCases = []suite.Case[constructor]{
 			}
 			collected(t, refs)
 			mustLen(t, h, 1)
-		})},
+		})),
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
 )
 
 const whyWork = "what is quick with a thousand items holds the queue's lock for seconds with a " +
@@ -18,7 +17,7 @@ var workSizes = []int{100, 5000}
 
 // counted runs f on heaps in which so many items wait, and holds the steps that it took
 // against the bound. f returns how many operations it did.
-func counted(f func(t *suite.T, h contract.DelayHeap[string], waiting int) (operations int)) func(
+func counted(f func(t *suite.T, h delayHeap, waiting int) (operations int)) func(
 	*suite.T, constructor) {
 	return func(t *suite.T, newHeap constructor) {
 		steps, bound := settingsOf(t).steps, settingsOf(t).bound
@@ -41,8 +40,8 @@ func counted(f func(t *suite.T, h contract.DelayHeap[string], waiting int) (oper
 }
 
 var workCases = []suite.Case[constructor]{
-	{Clause: "DELAY-15", Name: "out-and-in-again", Why: whyWork,
-		Run: counted(func(t *suite.T, h contract.DelayHeap[string], waiting int) int {
+	check("DELAY-15", "out-and-in-again", whyWork,
+		counted(func(t *suite.T, h delayHeap, waiting int) int {
 			rnd, n := t.Rand(), 20_000
 			for range n {
 				now, _ := h.Next()
@@ -53,19 +52,17 @@ var workCases = []suite.Case[constructor]{
 				h.Add(item, now.Add(time.Duration(rnd.Int64N(int64(waiting)*int64(time.Second)))))
 			}
 			return 3 * n
-		})},
-	{Clause: "DELAY-15", Name: "ever-earlier", Why: whyWork,
-		Run: counted(func(t *suite.T, h contract.DelayHeap[string], waiting int) int {
-			items, n := itemNames(waiting), 20_000
-			for i := range n {
-				h.Add(items[i*7919%waiting], at(-i/100).Add(-time.Duration(i)*time.Millisecond))
-				h.Next()
-			}
-			return 2 * n
-		})},
-	{Clause: "DELAY-15", Name: "far-between",
-		Why: "time that passes with nothing in it must cost nothing",
-		Run: counted(func(t *suite.T, h contract.DelayHeap[string], waiting int) int {
+		})),
+	check("DELAY-15", "ever-earlier", whyWork, counted(func(t *suite.T, h delayHeap, waiting int) int {
+		items, n := itemNames(waiting), 20_000
+		for i := range n {
+			h.Add(items[i*7919%waiting], at(-i/100).Add(-time.Duration(i)*time.Millisecond))
+			h.Next()
+		}
+		return 2 * n
+	})),
+	check("DELAY-15", "far-between", "time that passes with nothing in it must cost nothing",
+		counted(func(t *suite.T, h delayHeap, waiting int) int {
 			drain(t, h, at(0), waiting)
 			n := 2000
 			for i := range n {
@@ -80,10 +77,9 @@ var workCases = []suite.Case[constructor]{
 				}
 			}
 			return 6*n + 2*waiting
-		})},
-	{Clause: "DELAY-15", Name: "asked-in-vain",
-		Why: "a queue asks at each wake-up, and mostly nothing is ready",
-		Run: counted(func(t *suite.T, h contract.DelayHeap[string], waiting int) int {
+		})),
+	check("DELAY-15", "asked-in-vain", "a queue asks at each wake-up, and mostly nothing is ready",
+		counted(func(t *suite.T, h delayHeap, waiting int) int {
 			h.Add(fmt.Sprint("first of ", waiting), at(-10))
 			n := 20_000
 			for range n {
@@ -91,5 +87,5 @@ var workCases = []suite.Case[constructor]{
 				h.Next()
 			}
 			return 2 * n
-		})},
+		})),
 }

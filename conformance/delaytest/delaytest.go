@@ -89,6 +89,12 @@ type constructor = func() contract.DelayHeap[string]
 var cases = slices.Concat(coreCases, extremeCases, exactCases, granularCases, memoryCases,
 	workCases, manyCases, removeCases, arrivalCases)
 
+// check makes a case. why says what goes wrong in the field when the case fails.
+func check(clause, name, why string,
+	run func(t *suite.T, newHeap constructor)) suite.Case[constructor] {
+	return suite.Case[constructor]{Clause: clause, Name: name, Why: why, Run: run}
+}
+
 // Run tests newHeap's heaps, a subtest per case. newHeap is called for every
 // case and history; the heaps are used by one goroutine each.
 func Run(t *testing.T, newHeap func() contract.DelayHeap[string], opts ...Option) {

@@ -272,9 +272,7 @@ var concurrentCases = fifoCases{
 						// The call may wait for process, so process leaves it time and does not wait for it.
 						called = start(t, func() error { return call(b.f) })
 						consulted.inProcess.Store(true)
-						for range 200 {
-							runtime.Gosched()
-						}
+						letOthersRun()
 						consulted.inProcess.Store(false)
 						return nil
 					})

@@ -12,10 +12,8 @@ import (
 )
 
 var coreCases = fifoCases{
-	check("FIFO-1", "order-of-arrival",
-		"handlers see a pod before the namespace that it was created in",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+	on("FIFO-1", "order-of-arrival",
+		"handlers see a pod before the namespace that it was created in", func(t *suite.T, b *fixture) {
 			var want []string
 			for i := range 300 { // beyond any first buffer
 				o := obj(fmt.Sprintf("k%d", i), i)
@@ -24,9 +22,8 @@ var coreCases = fifoCases{
 			}
 			b.drain(want...)
 		}),
-	check("FIFO-1", "order-over-refills", "a buffer that wraps around mixes up old and new",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+	on("FIFO-1", "order-over-refills", "a buffer that wraps around mixes up old and new",
+		func(t *suite.T, b *fixture) {
 			next, out := 0, 0
 			for _, step := range []struct {
 				in, out int
@@ -48,9 +45,8 @@ var coreCases = fifoCases{
 	check("FIFO-2", "a-pop-that-waits-rests", whyRests, func(t *suite.T, construct newFIFO) {
 		rests(t, construct, byPop)
 	}),
-	check("FIFO-2", "one-at-a-time", "an informer sleeps over the last event before a quiet hour",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+	on("FIFO-2", "one-at-a-time", "an informer sleeps over the last event before a quiet hour",
+		func(t *suite.T, b *fixture) {
 			rnd := t.Rand()
 			handled := make(chan string, 1)
 			consumed := consume(t, b.f, func(deltas contract.Deltas) { handled <- render(deltas) })
@@ -84,16 +80,13 @@ var coreCases = fifoCases{
 				closedAndEmpty(t, b.popWith(nil))
 			}
 		}),
-	check("FIFO-3", "close-twice", "a second Close in a shutdown panics",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
-			b.f.Close()
-			b.f.Close()
-			closedAndEmpty(t, b.popWith(nil))
-		}),
-	check("FIFO-4", "what-waits-is-delivered", "the last events before a shutdown are lost",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+	on("FIFO-3", "close-twice", "a second Close in a shutdown panics", func(t *suite.T, b *fixture) {
+		b.f.Close()
+		b.f.Close()
+		closedAndEmpty(t, b.popWith(nil))
+	}),
+	on("FIFO-4", "what-waits-is-delivered", "the last events before a shutdown are lost",
+		func(t *suite.T, b *fixture) {
 			b.add(obj("a", 1), obj("b", 2))
 			b.f.Close()
 			b.pop("Added(a@1)")
@@ -121,9 +114,8 @@ var coreCases = fifoCases{
 			}
 			b.drain()
 		}),
-	check("FIFO-6", "item-and-error", "a failed process is taken for a success",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+	on("FIFO-6", "item-and-error", "a failed process is taken for a success",
+		func(t *suite.T, b *fixture) {
 			b.add(obj("a", 1), obj("b", 2))
 			cause := errors.New("cannot process")
 			for i, want := range []string{"Added(a@1)", "Added(b@2)"} {
@@ -143,10 +135,9 @@ var coreCases = fifoCases{
 			}
 			b.drain() // an error alone puts nothing back
 		}),
-	check("FIFO-6", "requeue-elsewhere",
+	on("FIFO-6", "requeue-elsewhere",
 		"a consumer that asks for a requeue where there is none loses its error",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+		func(t *suite.T, b *fixture) {
 			if _, ok := b.f.(contract.KeyedQueue); ok {
 				t.Skipf("%T is a contract.KeyedQueue and puts back", b.f)
 			}

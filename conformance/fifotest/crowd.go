@@ -59,16 +59,14 @@ func crowd(t *suite.T, b *fixture, consume func(process func(contract.Deltas)) <
 }
 
 var crowdCases = fifoCases{
-	check("FIFO-20", "hundred-producers", "an event is lost when a whole cluster changes at once",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+	on("FIFO-20", "hundred-producers", "an event is lost when a whole cluster changes at once",
+		func(t *suite.T, b *fixture) {
 			crowd(t, b, func(process func(contract.Deltas)) <-chan struct{} {
 				return consume(t, b.f, process)
 			})
 		}),
-	check("FIFO-20", "hundred-producers-in-batches",
-		"an event is lost when a whole cluster changes at once", func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+	on("FIFO-20", "hundred-producers-in-batches",
+		"an event is lost when a whole cluster changes at once", func(t *suite.T, b *fixture) {
 			popper, ok := b.f.(contract.BatchPopper)
 			if !ok {
 				t.Skipf("%T has no PopBatch", b.f)

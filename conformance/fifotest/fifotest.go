@@ -90,6 +90,13 @@ func check(clause, name, why string, run func(t *suite.T, construct newFIFO)) fi
 	return fifoCase{Clause: clause, Name: name, Why: why, Run: run}
 }
 
+// on makes a case of one FIFO that knows nothing.
+func on(clause, name, why string, run func(t *suite.T, b *fixture)) fifoCase {
+	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
+		run(t, setUp(t, construct, nil))
+	})
+}
+
 func cases() fifoCases {
 	return slices.Concat(coreCases, keyCases, initialCases, coalescingCases, relistCases,
 		inOrderCases, batchCases, keyedCases, transformCases, historyCases, concurrentCases, crowdCases,

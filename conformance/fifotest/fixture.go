@@ -6,6 +6,7 @@ package fifotest
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -132,6 +133,13 @@ func start[R any](t *suite.T, f func() R) <-chan R {
 		done <- f()
 	}()
 	return done
+}
+
+// letOthersRun gives other goroutines the time to come as far as they can.
+func letOthersRun() {
+	for range 200 {
+		runtime.Gosched()
+	}
 }
 
 // await waits for a result that must come, and ends the case if it does not.

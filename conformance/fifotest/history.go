@@ -380,12 +380,6 @@ func (h *history) compareWaiting() {
 		h.fail("%d keys and %d objects wait, want %d", n, len(h.keyed.List()), len(h.m.Waiting))
 	}
 	for _, g := range h.m.Waiting {
-		item, exists, err := h.keyed.GetByKey(g.Key)
-		h.must(err)
-		deltas, _ := item.(contract.Deltas)
-		if !exists || render(deltas) != render(g.Deltas) {
-			h.fail("GetByKey(%q) gives %s, exists=%t; want %s", g.Key, render(deltas), exists,
-				render(g.Deltas))
-		}
+		h.compareKey(g.Key)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -25,9 +24,7 @@ func (b *fixture) during(call func() error, process func(contract.Deltas) error)
 		if settingsOf(b.t).unlocked {
 			called = b.returned(called)
 		} else {
-			for range 200 {
-				runtime.Gosched()
-			}
+			letOthersRun()
 		}
 		return process(o.(contract.Deltas))
 	})
@@ -68,83 +65,67 @@ func both(want ...string) map[contract.FIFOClass][]string {
 
 var (
 	comesEmptyList = func(f contract.FIFO) error { return f.Replace(nil, "8") }
-	comesResync    = func(f contract.FIFO) error { return f.Resync() }
+	comesResync    = contract.FIFO.Resync
+
+	addsA    = func(b *fixture) { b.add(obj("a", 1)) }
+	updatesA = func(b *fixture) { b.update(obj("a", 1)) }
+	removesA = func(b *fixture) { b.remove(obj("a", 1)) }
 )
 
 var flights = []flight{
 	{
-		"an empty list while an object is added", nil, func(b *fixture) { b.add(obj("a", 1)) },
+		"an empty list while an object is added", nil, addsA,
 		comesEmptyList, false, both("Deleted(tombstone a a@1)"),
 	},
 	{
-		"an empty list while an object is updated", []*object{obj("a", 0)}, func(b *fixture) {
-			b.update(obj("a", 1))
-		},
+		"an empty list while an object is updated", []*object{obj("a", 0)}, updatesA,
 		comesEmptyList, false, both("Deleted(tombstone a a@1)"),
 	},
 	{
-		"an empty list while an object is deleted", []*object{obj("a", 0)}, func(b *fixture) {
-			b.remove(obj("a", 1))
-		},
+		"an empty list while an object is deleted", []*object{obj("a", 0)}, removesA,
 		comesEmptyList, false, both(),
 	},
 	{
-		"an empty list while an addition fails", nil, func(b *fixture) { b.add(obj("a", 1)) },
+		"an empty list while an addition fails", nil, addsA,
 		comesEmptyList, true, both(),
 	},
 	{
-		"an empty list while a deletion fails", []*object{obj("a", 0)}, func(b *fixture) {
-			b.remove(obj("a", 1))
-		},
+		"an empty list while a deletion fails", []*object{obj("a", 0)}, removesA,
 		comesEmptyList, true, both("Deleted(tombstone a a@0)"),
 	},
 	{
-		"a list and an event while an object is added", nil, func(b *fixture) { b.add(obj("a", 1)) },
+		"a list and an event while an object is added", nil, addsA,
 		func(f contract.FIFO) error {
-			if err := f.Replace([]any{obj("b", 2)}, "8"); err != nil {
-				return err
-			}
-			return f.Add(obj("c", 3))
+			return errors.Join(f.Replace([]any{obj("b", 2)}, "8"), f.Add(obj("c", 3)))
 		}, false, map[contract.FIFOClass][]string{
 			contract.Coalescing: {"Replaced(b@2)", "Deleted(tombstone a a@1)", "Added(c@3)"},
 			contract.InOrder:    {"Deleted(tombstone a a@1)", "Replaced(b@2)", "Added(c@3)"},
 		},
 	},
 	{
-		"a resync while an object is updated", []*object{obj("a", 0)}, func(b *fixture) {
-			b.update(obj("a", 1))
-		},
+		"a resync while an object is updated", []*object{obj("a", 0)}, updatesA,
 		comesResync, false, both("Sync(a@1)"),
 	},
 	{
-		"a resync while an object is deleted", []*object{obj("a", 0)}, func(b *fixture) {
-			b.remove(obj("a", 1))
-		},
+		"a resync while an object is deleted", []*object{obj("a", 0)}, removesA,
 		comesResync, false, both(),
 	},
 	{
-		"the deletion of an object that is added", nil, func(b *fixture) { b.add(obj("a", 1)) },
+		"the deletion of an object that is added", nil, addsA,
 		func(f contract.FIFO) error { return f.Delete(obj("a", 2)) }, false, both("Deleted(a@2)"),
 	},
 	{
-		"the deletion of an object that is deleted", []*object{obj("a", 0)}, func(b *fixture) {
-			b.remove(obj("a", 1))
-		},
-		func(f contract.FIFO) error {
-			return f.Delete(obj("a", 2))
-		}, false, map[contract.FIFOClass][]string{
-			contract.InOrder: {"Deleted(a@2)"},
-		},
+		"the deletion of an object that is deleted", []*object{obj("a", 0)}, removesA,
+		func(f contract.FIFO) error { return f.Delete(obj("a", 2)) }, false,
+		map[contract.FIFOClass][]string{contract.InOrder: {"Deleted(a@2)"}},
 	},
 	{
-		"a deletion and a resync while an object is added", nil, func(b *fixture) { b.add(obj("a", 1)) },
+		"a deletion and a resync while an object is added", nil, addsA,
 		func(f contract.FIFO) error { return errors.Join(f.Delete(obj("a", 2)), f.Resync()) },
 		false, both("Deleted(a@2)"),
 	},
 	{
-		"two lists and an event between them while an object is added", nil, func(b *fixture) {
-			b.add(obj("a", 1))
-		},
+		"two lists and an event between them while an object is added", nil, addsA,
 		func(f contract.FIFO) error {
 			return errors.Join(f.Replace([]any{obj("b", 2)}, "8"), f.Add(obj("c", 3)),
 				f.Replace([]any{obj("c", 4)}, "9"))
@@ -157,15 +138,9 @@ var flights = []flight{
 	},
 	{
 		"a deletion and a creation of an object that is deleted", []*object{obj("a", 0)},
-		func(b *fixture) {
-			b.remove(obj("a", 1))
-		},
-		func(f contract.FIFO) error {
-			if err := f.Delete(obj("a", 2)); err != nil {
-				return err
-			}
-			return f.Add(obj("a", 3))
-		}, false, map[contract.FIFOClass][]string{
+		removesA,
+		func(f contract.FIFO) error { return errors.Join(f.Delete(obj("a", 2)), f.Add(obj("a", 3))) },
+		false, map[contract.FIFOClass][]string{
 			contract.Coalescing: {"Added(a@3)"},
 			contract.InOrder:    {"Deleted(a@2)", "Added(a@3)"},
 		},
@@ -286,9 +261,7 @@ var inFlightCases = fifoCases{
 					for range 2 {
 						others = append(others, start(t, func() popped { return popOnce(b.f, nil) }))
 					}
-					for range 200 { // now they have come
-						runtime.Gosched()
-					}
+					letOthersRun() // now they have come
 					store.apply(o.(contract.Deltas))
 					return nil
 				})
@@ -329,9 +302,7 @@ var inFlightCases = fifoCases{
 							t.Errorf("Replace: %v", err)
 						}
 					}
-					for range 200 {
-						runtime.Gosched()
-					}
+					letOthersRun()
 					store.apply(alone(o.(contract.Deltas)))
 					return nil
 				})

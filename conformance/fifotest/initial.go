@@ -3,7 +3,6 @@ package fifotest
 // HasSynced and the flag of the initial list.
 
 import (
-	"runtime"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
@@ -73,10 +72,9 @@ var initialCases = fifoCases{
 			b.synced(true, "all of the first Replace was popped")
 			b.drain()
 		}),
-	check("FIFO-14", "failed-process-counts",
+	on("FIFO-14", "failed-process-counts",
 		"one object that cannot be processed keeps a controller from starting",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+		func(t *suite.T, b *fixture) {
 			b.replace(obj("a", 1))
 			b.popWith(func(any, bool) error { return errNoKey })
 			b.synced(true, "all was popped, though process failed")
@@ -124,9 +122,7 @@ var initialCases = fifoCases{
 					// HasSynced may wait for the FIFO's lock. So process leaves it time and
 					// does not wait for it.
 					tooEarly = start(t, func() bool { return b.f.HasSynced() && !processed.Load() })
-					for range 200 {
-						runtime.Gosched()
-					}
+					letOthersRun()
 					processed.Store(true)
 					return nil
 				})
@@ -164,10 +160,8 @@ var initialCases = fifoCases{
 				t.Errorf("Done is open though the initial list was popped and processed")
 			}
 		}),
-	check("FIFO-18", "checker-without-list",
-		"whoever feeds a FIFO by hand waits for ever for its channel",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, nil)
+	on("FIFO-18", "checker-without-list",
+		"whoever feeds a FIFO by hand waits for ever for its channel", func(t *suite.T, b *fixture) {
 			withChecker, ok := b.f.(interface{ HasSyncedChecker() cache.DoneChecker })
 			if !ok {
 				t.Skipf("%T has no HasSyncedChecker", b.f)

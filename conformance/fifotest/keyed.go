@@ -5,7 +5,6 @@ package fifotest
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -108,9 +107,7 @@ var keyedCases = fifoCases{
 				var other <-chan popped
 				b.popWith(func(any, bool) error {
 					other = start(b.t, func() popped { return popOnce(b.f, nil) })
-					for range 200 { // until the other Pop sleeps
-						runtime.Gosched()
-					}
+					letOthersRun() // until the other Pop sleeps
 					return contract.ErrRequeue{}
 				})
 				if got := await(b.t, other,

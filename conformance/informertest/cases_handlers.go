@@ -28,8 +28,7 @@ func writer(b *fixture, key string, n int) {
 var handlerCases = []suite.Case[env]{
 	play("INFORMER-3", "watched-writes", whyOrder, setup{objects: 10}, func(b *fixture) {
 		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.delete(keyOf(3))
 		b.settle() // or an informer may make one change of both
 		b.create(keyOf(3), 2)
@@ -45,8 +44,7 @@ var handlerCases = []suite.Case[env]{
 	play("INFORMER-3", "behind-its-back", "a list would look like new objects, one each",
 		setup{objects: 10, window: 3}, func(b *fixture) {
 			b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			for range 2 {
 				b.miss(func() { churn(b) })
 				b.miss(func() { churnBack(b) })
@@ -55,8 +53,7 @@ var handlerCases = []suite.Case[env]{
 	play("INFORMER-3", "lists-without-changes", whyOrder, setup{objects: 10, window: 3},
 		func(b *fixture) {
 			h := b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			b.miss(func() {})
 			for key, n := range count(h.calls(added)) {
 				if n != 1 {
@@ -68,8 +65,7 @@ var handlerCases = []suite.Case[env]{
 	play("INFORMER-4", "bursts", whyMissed, setup{objects: 10}, func(b *fixture) {
 		b.handler("fast", nil)
 		b.handler("slow", func(call) { time.Sleep(50 * time.Millisecond) })
-		b.start()
-		b.settle()
+		b.startUp()
 		for i := range 5 {
 			writer(b, keyOf(i), 40)
 		}
@@ -78,8 +74,7 @@ var handlerCases = []suite.Case[env]{
 	}),
 	play("INFORMER-4", "single-writes", whyMissed, setup{objects: 10}, func(b *fixture) {
 		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		h.forget()
 		b.update(keyOf(1), 2)
 		b.settle()
@@ -89,8 +84,7 @@ var handlerCases = []suite.Case[env]{
 	}),
 	play("INFORMER-4", "behind-its-back", whyMissed, setup{objects: 10, window: 3}, func(b *fixture) {
 		b.handler("handler", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.miss(func() { churn(b) })
 		b.compare()
 		b.update("ns0/new", 2)
@@ -99,8 +93,7 @@ var handlerCases = []suite.Case[env]{
 	play("INFORMER-5", "watched-and-listed", whyOld, setup{objects: 10, window: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.handler("slow", func(call) { time.Sleep(10 * time.Millisecond) })
-		b.start()
-		b.settle()
+		b.startUp()
 		writer(b, keyOf(0), 10)
 		b.advance(time.Minute)
 		b.miss(func() { writer(b, keyOf(0), 5) })
@@ -118,8 +111,7 @@ var handlerCases = []suite.Case[env]{
 
 	play("INFORMER-6", "watched-deletions", whyTombstone, setup{objects: 5}, func(b *fixture) {
 		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.update(keyOf(1), 7)
 		b.delete(keyOf(1))
 		b.delete(keyOf(2))
@@ -132,8 +124,7 @@ var handlerCases = []suite.Case[env]{
 	play("INFORMER-7", "missed-deletions", whyTombstone, setup{objects: 6, window: 2},
 		func(b *fixture) {
 			h := b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			known := h.knows()
 			b.miss(func() {
 				b.delete(keyOf(1))
@@ -154,8 +145,7 @@ var handlerCases = []suite.Case[env]{
 	play("INFORMER-7", "missed-while-slow", "what is queued for a slow handler is not known to it yet",
 		setup{objects: 4, window: 2}, func(b *fixture) {
 			h := b.handler("slow", func(call) { time.Sleep(time.Minute) })
-			b.start()
-			b.settle()
+			b.startUp()
 			b.miss(func() { b.delete(keyOf(3)) })
 			b.advance(time.Hour)
 			if got := h.of(keyOf(3)); len(got) != 2 || got[1].kind != buried {
@@ -184,8 +174,7 @@ var handlerCases = []suite.Case[env]{
 		release := make(chan struct{})
 		stuck := b.handler("stuck", func(call) { <-release })
 		other := b.handler("other", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		churn(b)
 		for i := range 3000 { // more events than a usual buffer holds
 			b.update(keyOf(1), i)
@@ -258,8 +247,7 @@ var handlerCases = []suite.Case[env]{
 				b.informer.LastSyncResourceVersion()
 				b.informer.IsStopped()
 			})
-			b.start()
-			b.settle()
+			b.startUp()
 			for i := range 4 {
 				b.update(keyOf(i), i+1)
 				b.settle()
@@ -274,8 +262,7 @@ var handlerCases = []suite.Case[env]{
 	play("INFORMER-26", "bursts", "a handler's own fields have no lock",
 		setup{objects: 8, resync: time.Minute}, func(b *fixture) {
 			b.handler("slow", func(call) { time.Sleep(time.Second) })
-			b.start()
-			b.settle()
+			b.startUp()
 			for range 3 {
 				writer(b, keyOf(1), 20)
 				b.advance(time.Minute)
@@ -286,8 +273,7 @@ var handlerCases = []suite.Case[env]{
 	play("INFORMER-28", "another-type", "the handler would take it for a pod, and panic",
 		setup{objects: 5, intrude: true}, func(b *fixture) {
 			h := b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			oneByOne(b)
 			b.advance(time.Minute)
 			if n := len(h.calls()); n < 8 {

@@ -40,8 +40,7 @@ var initialCases = []suite.Case[env]{
 	play("INFORMER-8", "first-list-and-later", whyInitial, setup{objects: 10, window: 3},
 		func(b *fixture) {
 			h := b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			b.wantInitials(h, 10, 0)
 			b.create("ns0/watched", 0)
 			b.settle()
@@ -54,15 +53,13 @@ var initialCases = []suite.Case[env]{
 		}),
 	play("INFORMER-8", "empty-first-list", whyInitial, setup{}, func(b *fixture) {
 		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.create("ns0/first", 0)
 		b.settle()
 		b.wantInitials(h, 0, 1)
 	}),
 	play("INFORMER-8", "handler-that-comes-later", whyInitial, setup{objects: 10}, func(b *fixture) {
-		b.start()
-		b.settle()
+		b.startUp()
 		b.create("ns0/watched", 0)
 		b.settle()
 		h := b.handler("late", nil)
@@ -87,8 +84,7 @@ var initialCases = []suite.Case[env]{
 		func(b *fixture) {
 			slow := func(call) { time.Sleep(time.Second) }
 			early := b.handler("early", slow)
-			b.start()
-			b.settle()
+			b.startUp()
 			b.create("ns0/beside", 0)
 			b.settle()
 			late := b.handler("late", slow)
@@ -124,8 +120,7 @@ var initialCases = []suite.Case[env]{
 		b.wantSynced("after the list", true)
 	}),
 	play("INFORMER-9", "stays", whySynced, setup{objects: 5, window: 3}, func(b *fixture) {
-		b.start()
-		b.settle()
+		b.startUp()
 		b.wantSynced("after the list", true)
 		b.gate.cut(errCut)
 		b.advance(5 * time.Minute)
@@ -145,8 +140,7 @@ var initialCases = []suite.Case[env]{
 	}),
 	play("INFORMER-9", "empty-source",
 		"a controller of a resource that nobody uses yet would never start", setup{}, func(b *fixture) {
-			b.start()
-			b.settle()
+			b.startUp()
 			b.wantSynced("after an empty list", true)
 		}),
 	play("INFORMER-9", "many-objects", whySynced, setup{objects: 1000}, func(b *fixture) {
@@ -209,8 +203,7 @@ var initialCases = []suite.Case[env]{
 	}),
 	play("INFORMER-10", "nothing-to-be-told", whySynced, setup{}, func(b *fixture) {
 		early := b.handler("early", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.wantHandlerSynced(early, "after an empty list", true)
 		late := b.handler("late", nil)
 		b.settle()
@@ -218,8 +211,7 @@ var initialCases = []suite.Case[env]{
 	}),
 	play("INFORMER-10", "stays", whySynced, setup{objects: 5, window: 3}, func(b *fixture) {
 		h := b.handler("handler", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.miss(func() { oneByOne(b) })
 		b.wantHandlerSynced(h, "after another list", true)
 		b.gate.cut(errCut)
@@ -232,8 +224,7 @@ var initialCases = []suite.Case[env]{
 	play(tellsClause, "while-it-is-told", whySynced, setup{objects: 10}, func(b *fixture) {
 		slow := func(call) { time.Sleep(time.Second) } // witness.note looks at each call's beginning
 		early := b.handler("early", slow)
-		b.start()
-		b.settle()
+		b.startUp()
 		late := b.handler("late", slow)
 		b.advance(time.Minute)
 		b.wantInitials(early, 10, 0)

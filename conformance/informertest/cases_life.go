@@ -39,8 +39,7 @@ var lifeCases = []suite.Case[env]{
 			}
 			release := b.gate.hold()
 			defer release()
-			b.start()
-			b.settle()
+			b.startUp()
 			if v := b.informer.LastSyncResourceVersion(); v != "" {
 				b.errorf("before the first list LastSyncResourceVersion is %q", v)
 			}
@@ -62,8 +61,7 @@ var lifeCases = []suite.Case[env]{
 		if b.informer.IsStopped() {
 			b.errorf("IsStopped before the start")
 		}
-		b.start()
-		b.settle()
+		b.startUp()
 		if b.informer.IsStopped() {
 			b.errorf("IsStopped while it runs")
 		}
@@ -83,8 +81,7 @@ var lifeCases = []suite.Case[env]{
 		}
 	}),
 	play("INFORMER-34", "handlers-and-indexers", whyWords, setup{objects: 1}, func(b *fixture) {
-		b.start()
-		b.settle()
+		b.startUp()
 		b.stop()
 		_, err := b.informer.AddEventHandler(&witness{name: "too late", world: b.world})
 		b.wantWords("AddEventHandler", err, "has stopped already")
@@ -95,8 +92,7 @@ var lifeCases = []suite.Case[env]{
 			"has stopped already")
 	}),
 	play("INFORMER-35", "transform-and-error-handler", whyWords, setup{objects: 1}, func(b *fixture) {
-		b.start()
-		b.settle()
+		b.startUp()
 		for _, when := range []string{"", " after the stop"} {
 			const started = "informer has already started"
 			b.wantWords("SetTransform"+when, b.informer.SetTransform(func(obj any) (any, error) {
@@ -130,8 +126,7 @@ var lifeCases = []suite.Case[env]{
 		release := b.gate.hold()
 		defer release()
 		b.handler("handler", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.stop()
 	}),
 	play("INFORMER-23", "while-lists-fail", whyStop, setup{objects: 3}, func(b *fixture) {
@@ -170,8 +165,7 @@ var lifeCases = []suite.Case[env]{
 	play("INFORMER-23", "a-handler-runs", whyStop, setup{objects: 3}, func(b *fixture) {
 		release := make(chan struct{})
 		b.handler("stuck", func(call) { <-release })
-		b.start()
-		b.settle()
+		b.startUp()
 		b.cancel()
 		b.advance(time.Second)
 		close(release)
@@ -206,8 +200,7 @@ var lifeCases = []suite.Case[env]{
 	play("INFORMER-24", "a-handler-runs", whyStop, setup{objects: 30}, func(b *fixture) {
 		release := make(chan struct{})
 		b.handler("stuck", func(call) { <-release })
-		b.start()
-		b.settle()
+		b.startUp()
 		b.cancel()
 		b.advance(time.Second)
 		select {
@@ -220,8 +213,7 @@ var lifeCases = []suite.Case[env]{
 	}),
 	play("INFORMER-24", "writes-go-on", whyStop, setup{objects: 5}, func(b *fixture) {
 		b.handler("handler", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.cancel()
 		churn(b)
 		b.stop()
@@ -230,8 +222,7 @@ var lifeCases = []suite.Case[env]{
 	play("INFORMER-25", "while-it-runs", "two parts of a program start the informer that they share",
 		setup{objects: 5}, func(b *fixture) {
 			h := b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			requests := len(b.gate.requests())
 			second := b.begin("INFORMER-25", "a second Run", func() {
 				ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
@@ -263,8 +254,7 @@ var lifeCases = []suite.Case[env]{
 		"who starts an informer once more would wait for ever for what it does no more",
 		setup{objects: 5}, func(b *fixture) {
 			h := b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			b.stop()
 			calls, requests := len(h.calls()), len(b.gate.requests())
 			ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))

@@ -21,8 +21,7 @@ const (
 
 var registrationCases = []suite.Case[env]{
 	play("INFORMER-13", "later", whyLate, setup{objects: 10}, func(b *fixture) {
-		b.start()
-		b.settle()
+		b.startUp()
 		churn(b)
 		b.settle()
 		late := b.handler("late", nil)
@@ -41,8 +40,7 @@ var registrationCases = []suite.Case[env]{
 		b.mustShow("INFORMER-13")
 	}),
 	play("INFORMER-13", "in-the-middle-of-writes", whyLate, setup{objects: 10}, func(b *fixture) {
-		b.start()
-		b.settle()
+		b.startUp()
 		var writing sync.WaitGroup
 		var enough atomic.Bool
 		for g := range 2 {
@@ -71,8 +69,7 @@ var registrationCases = []suite.Case[env]{
 	play("INFORMER-13", "beside-a-handler-that-waits", whyLate, setup{objects: 5}, func(b *fixture) {
 		release := make(chan struct{})
 		b.handler("stuck", func(call) { <-release })
-		b.start()
-		b.settle()
+		b.startUp()
 		late := b.handler("late", nil)
 		b.settle()
 		if n := len(late.calls()); n != 5 {
@@ -88,8 +85,7 @@ var registrationCases = []suite.Case[env]{
 				b.errorf("AddEventHandler: %v", err)
 			}
 		}
-		b.start()
-		b.settle()
+		b.startUp()
 		if len(calls) != 10 {
 			b.errorf("a handler that was added twice was called %d times for 5 objects, want 10", len(calls))
 		}
@@ -97,8 +93,7 @@ var registrationCases = []suite.Case[env]{
 
 	play("INFORMER-14", "while-it-runs", whyRemoved, setup{objects: 5}, func(b *fixture) {
 		gone, stays := b.handler("removed", nil), b.handler("other", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.remove(gone)
 		b.settle()
 		gone.silence("INFORMER-14")
@@ -118,16 +113,14 @@ var registrationCases = []suite.Case[env]{
 		b.remove(gone)
 		b.remove(gone)
 		gone.silence("INFORMER-14")
-		b.start()
-		b.settle()
+		b.startUp()
 		churn(b)
 	}),
 	play("INFORMER-14", "while-it-is-called", whyRemoved, setup{objects: 5}, func(b *fixture) {
 		release := make(chan struct{})
 		gone := b.handler("removed", func(call) { <-release })
 		b.handler("other", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		b.remove(gone)
 		writer(b, keyOf(0), 5)
 		b.settle()
@@ -146,8 +139,7 @@ var registrationCases = []suite.Case[env]{
 		func(b *fixture) {
 			release := make(chan struct{})
 			gone := b.handler("removed", func(call) { <-release })
-			b.start()
-			b.settle()
+			b.startUp()
 			ended := make(chan error, 1)
 			b.begin("INFORMER-14", "cache.ShutDownEventHandler", func() {
 				ended <- cache.ShutDownEventHandler(b.informer, gone.registration())
@@ -181,8 +173,7 @@ var registrationCases = []suite.Case[env]{
 					_ = b.informer.RemoveEventHandler(r)
 				}
 			})
-			b.start()
-			b.settle()
+			b.startUp()
 			gone.silence("INFORMER-14")
 			churn(b)
 		}),

@@ -24,8 +24,7 @@ const restartClause = "INFORMER-33"
 // that the informer recovers.
 func restarts(b *fixture) {
 	b.handler("handler", nil)
-	b.start()
-	b.settle()
+	b.startUp()
 	for round := range 3 {
 		b.update(keyOf(0), 1) // the fault replaces this event
 		churn(b)
@@ -69,8 +68,7 @@ var serverCases = []suite.Case[env]{
 	play("INFORMER-7", "streaming-list-that-tears", whyHalf, setup{objects: 6, window: 3},
 		func(b *fixture) {
 			b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			b.gate.tear(2)
 			b.miss(func() { churn(b) })
 		}),
@@ -85,16 +83,14 @@ var serverCases = []suite.Case[env]{
 		func(b *fixture) {
 			b.gate.lag()
 			churn(b)
-			b.start()
-			b.settle()
+			b.startUp()
 			b.compare()
 			churnBack(b)
 		}),
 	play("INFORMER-5", "replica-that-lags", whyBackInTime, setup{objects: 6, window: 3},
 		func(b *fixture) {
 			b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			b.gate.lag()
 			writer(b, keyOf(0), 3)
 			b.settle()
@@ -104,8 +100,7 @@ var serverCases = []suite.Case[env]{
 		}),
 	play("INFORMER-5", "watch-begun-again", whyBackInTime, setup{objects: 6}, func(b *fixture) {
 		b.handler("handler", nil)
-		b.start()
-		b.settle()
+		b.startUp()
 		for i := range 3 {
 			writer(b, keyOf(i), 3)
 			b.settle()
@@ -120,8 +115,7 @@ var serverCases = []suite.Case[env]{
 	play("INFORMER-19", "bookmarks-alone",
 		"a watch that begins again where the last event was, days ago, is answered 410 and costs a list",
 		setup{objects: 6, namespace: "ns0"}, func(b *fixture) {
-			b.start()
-			b.settle()
+			b.startUp()
 			b.create("ns1/of-others", 1)
 			b.advance(3 * time.Minute)
 		}),
@@ -171,8 +165,7 @@ var serverCases = []suite.Case[env]{
 			}
 		}),
 	play("INFORMER-32", "at-the-end", whyWatches, setup{objects: 5}, func(b *fixture) {
-		b.start()
-		b.settle()
+		b.startUp()
 		b.update(keyOf(0), 1)
 		b.stop()
 	}),

@@ -33,8 +33,7 @@ var stateCases = []suite.Case[env]{
 	play("INFORMER-1", "first-list", whyStale, setup{objects: 20}, func(b *fixture) { b.start() }),
 	play("INFORMER-1", "empty-source", whyStale, setup{}, func(b *fixture) { b.start() }),
 	play("INFORMER-1", "watched-writes", whyStale, setup{objects: 10}, func(b *fixture) {
-		b.start()
-		b.settle()
+		b.startUp()
 		churn(b)
 		b.settle()
 		b.compare()
@@ -48,16 +47,14 @@ var stateCases = []suite.Case[env]{
 		"what changes while the connection is down would be lost", setup{objects: 10, window: 3},
 		func(b *fixture) {
 			b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			b.miss(func() { churn(b) })
 			b.compare()
 			churnBack(b)
 		}),
 	play("INFORMER-1", "everything-gone-behind-its-back", whyStale, setup{objects: 5, window: 3},
 		func(b *fixture) {
-			b.start()
-			b.settle()
+			b.startUp()
 			b.miss(func() {
 				for i := range 5 {
 					b.delete(keyOf(i))
@@ -86,14 +83,12 @@ var stateCases = []suite.Case[env]{
 		}),
 
 	play("INFORMER-2", "watched-writes", whyIndexes, setup{objects: 10}, func(b *fixture) {
-		b.start()
-		b.settle()
+		b.startUp()
 		churn(b)
 	}),
 	play("INFORMER-2", "writes-behind-its-back", whyIndexes, setup{objects: 10, window: 3},
 		func(b *fixture) {
-			b.start()
-			b.settle()
+			b.startUp()
 			b.miss(func() { churn(b) })
 		}),
 
@@ -103,15 +98,13 @@ var stateCases = []suite.Case[env]{
 			if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
 				b.errorf("AddIndexers before the start: %v", err)
 			}
-			b.start()
-			b.settle()
+			b.startUp()
 			wantIndexed(b)
 		}),
 	play("INFORMER-15", "while-it-runs",
 		"a controller that starts late would find nothing by its index", setup{objects: 9, bare: true},
 		func(b *fixture) {
-			b.start()
-			b.settle()
+			b.startUp()
 			if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
 				b.errorf("AddIndexers while it runs: %v", err)
 			}
@@ -129,8 +122,7 @@ var stateCases = []suite.Case[env]{
 					b.errorf("AddIndexers %s takes a name that is taken", when)
 				}
 				if when == "before the start" {
-					b.start()
-					b.settle()
+					b.startUp()
 				}
 				if _, there := b.informer.GetIndexer().GetIndexers()["other "+when]; there {
 					b.errorf("AddIndexers %s refused one name and took another of the same call", when)

@@ -27,8 +27,7 @@ const (
 
 func transformListedAndWatched(b *fixture) {
 	b.handler("handler", nil)
-	b.start()
-	b.settle()
+	b.startUp()
 	b.compare()
 	churn(b)
 }
@@ -54,8 +53,7 @@ var troubleCases = []suite.Case[env]{
 	play("INFORMER-16", "not-while-it-runs", whyTransform, setup{objects: 6, transform: true},
 		func(b *fixture) {
 			b.handler("handler", nil)
-			b.start()
-			b.settle()
+			b.startUp()
 			if err := b.informer.SetTransform(func(any) (any, error) { return nil, nil }); err == nil {
 				b.errorf("SetTransform is not refused while the informer runs")
 			}
@@ -118,8 +116,7 @@ var troubleCases = []suite.Case[env]{
 		}); err != nil {
 			b.errorf("SetWatchErrorHandler before the start: %v", err)
 		}
-		b.start()
-		b.settle()
+		b.startUp()
 		if err := b.informer.SetWatchErrorHandlerWithContext(second.note); err == nil {
 			b.errorf("SetWatchErrorHandlerWithContext is not refused while the informer runs")
 		}

@@ -177,6 +177,12 @@ func (w *world) start() {
 	})
 }
 
+// startUp starts the informer, and waits until it has told all that it was given.
+func (w *world) startUp() {
+	w.start()
+	w.settle()
+}
+
 // begin makes a call of the informer on a goroutine of its own, and closes the channel when it
 // has returned. A panic of the call breaks the clause, and does not end the process.
 func (w *world) begin(clause, name string, call func()) (returned chan struct{}) {

@@ -15,5 +15,5 @@ func ExampleScore() {
 			fmt.Println(survivor)
 		}
 	}
-	// Output: limiter: 13 of 13 caught
+	// Output: limiter: 10 of 10 caught
 }

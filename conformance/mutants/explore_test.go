@@ -23,8 +23,6 @@ func init() {
 			"	\"github.com/informerbench/informerbench/conformance/linear\"\n	" +
 				"\"github.com/informerbench/informerbench/contract\"\n",
 		}},
-	}, {Name: "an IndexFunc is no step: client-go's store calls it with its lock held", File: "sharded.go",
-		Edits: [][2]string{{"			s.computing.Lock()\n			defer s.computing.Unlock()\n", ""}},
 	}}})
 }
 
@@ -32,10 +30,8 @@ func init() {
 var interleaved = []string{
 	"optimistic copy", "newer version of one chunk", "lists one write behind",
 	"replace chunk by chunk", "indexers over a lost write",
-	"list torn between shards", "keys torn between shards", "by-index torn between shards",
-	"index torn between shards",
-	"index-keys torn between shards", "values torn between shards", "replace shard by shard",
-	"transaction shard by shard",
+	"list by keys", "by-index by keys", "index value by value", "update as delete and add",
+	"replace as empty and fill", "transaction one by one",
 }
 
 // TestExploreFindsMutants: each of them is found in a minute, most in milliseconds.
@@ -57,8 +53,6 @@ func TestExploreAccusesNoSoundStore(t *testing.T) {
 	for name, newStore := range map[string]func(contract.Indexers) contract.Store{
 		"client-go": func(ix contract.Indexers) contract.Store { return newBase(ix) },
 		"snapshots": func(ix contract.Indexers) contract.Store { return newSnapshots(ix) },
-		"sharded":   func(ix contract.Indexers) contract.Store { return newSharded(ix) },
-		"dense":     func(ix contract.Indexers) contract.Store { return newDense(ix) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			if f := explore.Find(probes(t, newStore), 20_000); f != nil {

@@ -15,6 +15,11 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
+type (
+	model = fifomodel.Model
+	group = fifomodel.Group
+)
+
 // fifo is a contract.FIFO. Its steps are fields so that a mutant can replace one.
 type fifo struct {
 	keyFunc contract.KeyFunc
@@ -36,15 +41,15 @@ type fifo struct {
 	// ended says whether Pop is to return ErrFIFOClosed.
 	ended func() bool
 	// take takes out what Pop hands to process.
-	take func() (g fifomodel.Group, isInitial bool)
+	take func() (g group, isInitial bool)
 	// handle calls process.
-	handle    func(process contract.PopProcessFunc, g fifomodel.Group, isInitial bool) error
+	handle    func(process contract.PopProcessFunc, g group, isInitial bool) error
 	hasSynced func() bool
 	wakeAll   func() // called by Close
 
 	mu struct {
 		sync.Mutex
-		model  fifomodel.Model
+		model  model
 		closed bool
 	}
 }
@@ -67,7 +72,7 @@ func newFIFO(cfg contract.FIFOConfig, class contract.FIFOClass) *fifo {
 	f.wake, f.wakeAll = func(int) { f.cond.Broadcast() }, f.cond.Broadcast
 	f.sleep = f.cond.Wait
 	f.ended = func() bool { return f.mu.closed && len(m.Waiting) == 0 }
-	f.handle = func(process contract.PopProcessFunc, g fifomodel.Group, isInitial bool) error {
+	f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) error {
 		return process(g.Deltas, isInitial)
 	}
 	f.hasSynced = m.Synced
@@ -168,22 +173,53 @@ func (f *fifo) Close() {
 }
 
 // readable is a fifo of class coalescing that is a contract.KeyedQueue too.
-type readable struct{ *fifo }
-
-func newReadable(cfg contract.FIFOConfig) readable {
-	f := newFIFO(cfg, contract.Coalescing)
-	f.handle = func(process contract.PopProcessFunc, g fifomodel.Group, isInitial bool) error {
-		err := process(g.Deltas, isInitial)
-		if requeue, ok := errors.AsType[contract.ErrRequeue](err); ok {
-			f.mu.model.PutBack(g.Key, g.Deltas)
-			return requeue.Err
-		}
-		return err
-	}
-	return readable{f}
+type readable struct {
+	*fifo
+	addIfNotPresent func(obj any) error
+	list            func() []any
+	get             func(obj any) (item any, exists bool, err error)
+	getByKey        func(key string) (item any, exists bool, err error)
+	isClosed        func() bool
 }
 
-func (f readable) AddIfNotPresent(obj any) error {
+var _ contract.KeyedQueue = (*readable)(nil)
+
+func newReadable(cfg contract.FIFOConfig) *readable {
+	f := &readable{fifo: newFIFO(cfg, contract.Coalescing)}
+	f.addIfNotPresent, f.list, f.get, f.getByKey = f.soundAdd, f.newest, f.soundGet, f.find
+	f.isClosed = func() bool { return f.mu.closed }
+	f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) error {
+		return f.requeued(g, process(g.Deltas, isInitial))
+	}
+	return f
+}
+
+// requeued puts back what process asks for with its error.
+func (f *readable) requeued(g group, err error) error {
+	if requeue, ok := errors.AsType[contract.ErrRequeue](err); ok {
+		f.mu.model.PutBack(g.Key, g.Deltas)
+		return requeue.Err
+	}
+	return err
+}
+
+func (f *readable) AddIfNotPresent(obj any) error        { return f.addIfNotPresent(obj) }
+func (f *readable) Get(obj any) (any, bool, error)       { return f.get(obj) }
+func (f *readable) GetByKey(k string) (any, bool, error) { return f.getByKey(k) }
+
+func (f *readable) List() []any {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.list()
+}
+
+func (f *readable) IsClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.isClosed()
+}
+
+func (f *readable) soundAdd(obj any) error {
 	deltas, ok := obj.(contract.Deltas)
 	if !ok {
 		return fmt.Errorf("AddIfNotPresent takes Deltas, not %T", obj)
@@ -198,29 +234,25 @@ func (f readable) AddIfNotPresent(obj any) error {
 	return nil
 }
 
-func (f readable) waiting() []fifomodel.Group {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.mu.model.Waiting)
-}
-
-func (f readable) List() []any {
+func (f *readable) newest() []any {
 	list := []any{}
-	for _, g := range f.waiting() {
+	for _, g := range f.mu.model.Waiting {
 		list = append(list, g.Newest().Object)
 	}
 	return list
 }
 
-func (f readable) ListKeys() []string {
+func (f *readable) ListKeys() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	keys := []string{}
-	for _, g := range f.waiting() {
+	for _, g := range f.mu.model.Waiting {
 		keys = append(keys, g.Key)
 	}
 	return keys
 }
 
-func (f readable) Get(obj any) (item any, exists bool, err error) {
+func (f *readable) soundGet(obj any) (item any, exists bool, err error) {
 	if deltas, are := obj.(contract.Deltas); are && len(deltas) > 0 {
 		obj = deltas.Newest().Object
 	}
@@ -231,17 +263,11 @@ func (f readable) Get(obj any) (item any, exists bool, err error) {
 	return f.GetByKey(key)
 }
 
-func (f readable) GetByKey(key string) (item any, exists bool, err error) {
-	for _, g := range f.waiting() {
-		if g.Key == key {
-			return slices.Clone(g.Deltas), true, nil
-		}
-	}
-	return nil, false, nil
-}
-
-func (f readable) IsClosed() bool {
+func (f *readable) find(key string) (item any, exists bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.mu.closed
+	if i := f.mu.model.Find(key); i >= 0 {
+		return slices.Clone(f.mu.model.Waiting[i].Deltas), true, nil
+	}
+	return nil, false, nil
 }

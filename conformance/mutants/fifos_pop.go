@@ -1,182 +1,29 @@
 package mutants
 
-// FIFOs that are wrong in what they do with a list, in Pop, and in who they wake.
+// FIFOs that are wrong in Pop, in who they wake, or in more powers.
 
 import (
-	"runtime"
+	"errors"
 	"slices"
 	"time"
 
-	"github.com/informerbench/informerbench/conformance/internal/fifomodel"
+	"k8s.io/client-go/tools/cache"
+
 	"github.com/informerbench/informerbench/contract"
 )
 
-// list makes a mutant of which Replace is wrong.
-func list(class contract.FIFOClass, name, mistake, clauses string,
-	replace func(m *fifomodel.Model, list []any, rv string)) Mutant {
-	return fifoOf(class, name, mistake, clauses, func(f *fifo, m *fifomodel.Model) {
-		f.replace = func(list []any, rv string) { replace(m, list, rv) }
-	})
-}
-
-// listFIFOs are wrong in Replace or Resync.
-func listFIFOs() []Mutant {
-	withoutDeletions := func(m *fifomodel.Model, list []any, _ string) {
-		m.Replaced(list)
-		m.Populate(len(m.Waiting))
-	}
-	resyncAll := func(f *fifo, m *fifomodel.Model) {
-		f.resync = func() {
-			if m.Known == nil {
-				return
-			}
-			for _, key := range m.Known.ListKeys() {
-				m.Sync(key)
-			}
-		}
-	}
-	return []Mutant{
-		coalescing("skips bad objects", "an object of a list that has no key is left out", "FIFO-9",
-			func(f *fifo, _ *fifomodel.Model) {
-				f.listed = func(list []any) ([]any, error) {
-					return slices.DeleteFunc(slices.Clone(list), func(obj any) bool {
-						_, err := f.key(obj)
-						return err != nil
-					}), nil
-				}
-			}),
-		list(contract.Coalescing, "no implied deletions",
-			"Replace queues what is listed and no deletion of what is not", "FIFO-33 FIFO-34",
-			withoutDeletions),
-		list(contract.Coalescing, "waiting not deleted",
-			"a relist deletes what is known, and not what only waits", "FIFO-33",
-			func(m *fifomodel.Model, list []any, rv string) {
-				waiting := m.Waiting
-				m.Waiting = nil
-				m.ImpliedDeletions(list)
-				known := m.Waiting
-				m.Waiting = waiting
-				m.Replaced(list)
-				for _, g := range known {
-					m.Enqueue(g.Newest(), g.Key)
-				}
-				m.Populate(len(m.Waiting))
-			}).real(inKubernetes, "115658"),
-		list(contract.Coalescing, "known not deleted",
-			"a relist deletes what waits, and not what is only known", "FIFO-34",
-			func(m *fifomodel.Model, list []any, rv string) {
-				known := m.Known
-				m.Known = nil
-				m.Replace(list, rv)
-				m.Known = known
-			}),
-		list(contract.Coalescing, "replace emits sync",
-			"a relist looks like a resync, and updates in it are ignored", "FIFO-32",
-			func(m *fifomodel.Model, list []any, _ string) {
-				for _, obj := range list {
-					m.Enqueue(contract.Delta{Type: contract.Sync, Object: obj}, m.KeyOf(obj))
-				}
-				m.ImpliedDeletions(list)
-				m.Populate(len(m.Waiting))
-			}).real(inKubernetes, "86015"),
-		list(contract.Coalescing, "listed after its deletion is lost",
-			"an object that is listed is not queued if a deletion of its key waits", "FIFO-22 FIFO-25",
-			func(m *fifomodel.Model, list []any, rv string) {
-				m.Replace(slices.DeleteFunc(list, func(obj any) bool {
-					return newest(m, m.KeyOf(obj)).Type == contract.Deleted
-				}), rv)
-			}).real(inKubernetes, "83810"),
-		coalescing("resync of what waits",
-			"Resync queues the known object behind the newer one that waits", "FIFO-35",
-			resyncAll).real(inKubernetes, "32125"),
-		fifoOf(contract.InOrder, "resync of what waits, in order",
-			"Resync queues the known object behind the newer one that waits", "FIFO-38", resyncAll),
-		list(contract.InOrder, "no implied deletions, in order",
-			"Replace queues what is listed and no deletion of what is not", "FIFO-22", withoutDeletions),
-		list(contract.InOrder, "deletions after the list",
-			"Replace queues the deletions behind what is listed", "FIFO-37",
-			func(m *fifomodel.Model, list []any, _ string) {
-				m.Replaced(list)
-				m.ImpliedDeletions(list)
-				m.Populate(len(m.Waiting))
-			}),
-		list(contract.InOrderAtomic, "no resource version", "the version of a list is dropped", "FIFO-39",
-			func(m *fifomodel.Model, list []any, _ string) {
-				m.Replace(list, "")
-			}),
-		fifoOf(contract.InOrderAtomic, "no sync-all", "Resync does nothing", "FIFO-40",
-			func(f *fifo, _ *fifomodel.Model) {
-				f.resync = func() {}
-			}),
-
-		coalescing("synced from the start", "HasSynced is true before anything came", "FIFO-12",
-			func(f *fifo, _ *fifomodel.Model) {
-				f.hasSynced = func() bool { return true }
-			}),
-		coalescing("synced by replace only",
-			"HasSynced waits for a Replace, also if something else came first", "FIFO-13",
-			func(f *fifo, m *fifomodel.Model) {
-				sound := f.produce
-				f.produce = func(kind contract.DeltaType, key string, obj any) {
-					populated := m.Populated
-					sound(kind, key, obj)
-					m.Populated = populated
-				}
-			}),
-		coalescing("synced on replace",
-			"HasSynced is true once there was a list, whether or not it was popped", "FIFO-14",
-			func(f *fifo, m *fifomodel.Model) {
-				f.hasSynced = func() bool { return m.Populated }
-			}).real(inKubernetes, "20259"),
-		list(contract.Coalescing, "implied deletions do not count",
-			"HasSynced waits for what was listed, and not for the deletions that the first list implies",
-			"FIFO-14", func(m *fifomodel.Model, list []any, rv string) {
-				populated := m.Populated
-				m.Replace(list, rv)
-				if !populated {
-					m.Left = len(list)
-				}
-			}).real(inKubernetes, "31755"),
-		list(contract.Coalescing, "empty list never syncs",
-			"HasSynced becomes true with the last Pop of a list, so never for an empty one", "FIFO-15",
-			func(m *fifomodel.Model, list []any, rv string) {
-				populated := m.Populated
-				m.Replace(list, rv)
-				m.Populated = populated || len(m.Waiting) > 0
-			}),
-		list(contract.Coalescing, "unsyncs", "every Replace counts anew", "FIFO-16",
-			func(m *fifomodel.Model, list []any, rv string) {
-				m.Replace(list, rv)
-				m.Left = len(m.Waiting)
-			}),
-	}
-}
-
-// polling makes a mutant whose Pop looks again and again, with a pause, whether something waits.
-func polling(name, mistake string, pause func()) Mutant {
-	return coalescing(name, mistake, "FIFO-2", func(f *fifo, _ *fifomodel.Model) {
-		f.sleep = func() {
-			f.mu.Unlock()
-			pause()
-			f.mu.Lock()
-		}
-	})
-}
-
 // popFIFOs are wrong in Pop, Close or in whom they wake.
 func popFIFOs() []Mutant {
-	const class = contract.Coalescing
 	return []Mutant{
-		coalescing("newest first", "Pop takes the last of what waits", "FIFO-1",
-			func(f *fifo, m *fifomodel.Model) {
-				f.take = func() (fifomodel.Group, bool) {
-					last := len(m.Waiting) - 1
-					m.Waiting[0], m.Waiting[last] = m.Waiting[last], m.Waiting[0]
-					return m.Pop()
-				}
-			}),
+		coalescing("newest first", "Pop takes the last of what waits", "FIFO-1", func(f *fifo, m *model) {
+			f.take = func() (group, bool) {
+				last := len(m.Waiting) - 1
+				m.Waiting[0], m.Waiting[last] = m.Waiting[last], m.Waiting[0]
+				return m.Pop()
+			}
+		}),
 		coalescing("replace does not wake", "Replace fills the queue and wakes nobody", "FIFO-2",
-			func(f *fifo, _ *fifomodel.Model) {
+			func(f *fifo, _ *model) {
 				sound, silent := f.replace, false
 				f.replace = func(list []any, rv string) {
 					sound(list, rv)
@@ -189,89 +36,69 @@ func popFIFOs() []Mutant {
 					silent = false
 				}
 			}),
-		polling("pop asks again and again", "Pop looks without a pause whether something waits",
-			runtime.Gosched),
-		polling("pop asks every 50 microseconds",
-			"Pop looks whether something waits, with a pause between two looks", func() {
-				time.Sleep(50 * time.Microsecond)
+		coalescing("pop asks every 50 microseconds",
+			"Pop looks whether something waits, with a pause between two looks", "FIFO-2",
+			func(f *fifo, _ *model) {
+				f.sleep = func() {
+					f.mu.Unlock()
+					time.Sleep(50 * time.Microsecond)
+					f.mu.Lock()
+				}
 			}),
 		coalescing("close wakes one", "Close signals where it should broadcast", "FIFO-3",
-			func(f *fifo, _ *fifomodel.Model) {
-				f.wakeAll = f.cond.Signal
-			}),
-		coalescing("close wakes nobody", "Close sets a flag that a waiting Pop does not look at",
-			"FIFO-3", func(f *fifo, _ *fifomodel.Model) {
-				f.wakeAll = func() {}
-			}).real(inKubernetes, "25412"),
+			func(f *fifo, _ *model) { f.wakeAll = f.cond.Signal }),
 		coalescing("discards on close", "Pop of a closed FIFO hands out nothing more", "FIFO-4",
-			func(f *fifo, _ *fifomodel.Model) {
-				f.ended = func() bool { return f.mu.closed }
-			}),
+			func(f *fifo, _ *model) { f.ended = func() bool { return f.mu.closed } }),
 		coalescing("swallows errors", "Pop does not return the error of process", "FIFO-6",
-			func(f *fifo, _ *fifomodel.Model) {
-				f.handle = func(process contract.PopProcessFunc, g fifomodel.Group, isInitial bool) error {
+			func(f *fifo, _ *model) {
+				f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) error {
 					_ = process(g.Deltas, isInitial)
 					return nil
 				}
 			}),
 		coalescing("processes twice", "process is called again after it succeeded", "FIFO-6",
-			func(f *fifo, _ *fifomodel.Model) {
-				f.handle = func(process contract.PopProcessFunc, g fifomodel.Group, isInitial bool) error {
+			func(f *fifo, _ *model) {
+				f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) error {
 					if err := process(g.Deltas, isInitial); err != nil {
 						return err
 					}
 					return process(g.Deltas, isInitial)
 				}
 			}),
-		coalescing("failed process returns", "what could not be processed is queued again", "FIFO-6",
-			func(f *fifo, m *fifomodel.Model) {
-				f.handle = func(process contract.PopProcessFunc, g fifomodel.Group, isInitial bool) error {
-					err := process(g.Deltas, isInitial)
-					if err != nil {
-						m.PutBack(g.Key, g.Deltas)
-					}
-					return err
-				}
-			}),
-		fifoLike(class, "lock left by a panic",
+		fifoLike(contract.Coalescing, "lock left by a panic",
 			"the lock is given back without defer, so a panicking process leaves it", "FIFO-7",
 			func(f *fifo) contract.FIFO { return leakyPop{f} }).hangs(),
-		fifoLike(class, "counts before it processes",
+		coalescing("counts before it processes",
 			"the lock is given back before process, and what it has counts as processed", "FIFO-17",
-			func(f *fifo) contract.FIFO { return unlockedPop{f} }),
+			func(f *fifo, _ *model) {
+				f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) error {
+					f.mu.Unlock()
+					defer f.mu.Lock()
+					return process(g.Deltas, isInitial)
+				}
+			}),
 		coalescing("looks up during process",
 			"the lock is given back while process runs, so that others consult the known objects", "FIFO-23",
-			func(f *fifo, m *fifomodel.Model) {
-				unlock(f, m, func(_ fifomodel.Group, err error) error { return err })
-			}),
+			func(f *fifo, m *model) { unlock(f, m, func(_ group, err error) error { return err }) }),
 		coalescing("flag never set", "isInInitialList is always false", "FIFO-19",
-			func(f *fifo, m *fifomodel.Model) {
-				f.take = func() (fifomodel.Group, bool) {
+			func(f *fifo, m *model) {
+				f.take = func() (group, bool) {
 					g, _ := m.Pop()
 					return g, false
 				}
 			}),
 		coalescing("one signal for a list", "Replace wakes one Pop for all that it brings", "FIFO-21",
-			func(f *fifo, _ *fifomodel.Model) {
+			func(f *fifo, _ *model) {
 				f.wake = func(added int) {
 					if added > 0 {
 						f.cond.Signal()
 					}
 				}
 			}),
-		coalescing("keeps the last list", "the list of a Replace is kept until the next one", "FIFO-24",
-			func(f *fifo, _ *fifomodel.Model) {
-				sound := f.replace
-				var last []any
-				f.replace = func(list []any, rv string) {
-					sound(list, rv)
-					last = append(last[:0], list...)
-				}
-			}),
 		coalescing("keeps what was popped", "the slot of what was popped is not cleared", "FIFO-24",
-			func(f *fifo, m *fifomodel.Model) {
-				var slots []fifomodel.Group
-				f.take = func() (fifomodel.Group, bool) {
+			func(f *fifo, m *model) {
+				var slots []group
+				f.take = func() (group, bool) {
 					slots = append(slots, m.Waiting[0])
 					return m.Pop()
 				}
@@ -294,19 +121,393 @@ func (f leakyPop) Pop(process contract.PopProcessFunc) (any, error) {
 	return g.Deltas, err
 }
 
-type unlockedPop struct{ *fifo }
+// unlock has f give back its lock while process runs, and lets HasSynced wait for
+// process all the same. after is called with the lock, with what process returned.
+func unlock(f *fifo, m *model, after func(g group, err error) error) {
+	f.take = func() (g group, isInitial bool) {
+		left := m.Left
+		g, isInitial = m.Pop()
+		m.Left = left // until it is processed
+		return g, isInitial
+	}
+	f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) (err error) {
+		counted := m.Left > 0
+		f.mu.Unlock()
+		defer func() {
+			f.mu.Lock()
+			if counted {
+				m.Left--
+			}
+			err = after(g, err)
+		}()
+		return process(g.Deltas, isInitial)
+	}
+}
 
-func (f unlockedPop) Pop(process contract.PopProcessFunc) (any, error) {
+const clientGoFIFOs = "https://github.com/kubernetes/client-go/blob/v0.37.2/tools/cache/"
+
+// flightFIFOs are wrong in what they do while process has an item.
+func flightFIFOs() []Mutant {
+	claims := func(m Mutant) Mutant {
+		m.Unlocked = true
+		return m
+	}
+	realFIFO := func(name, mistake, clauses string) Mutant {
+		m := mutant(contract.ComponentFIFO, name, mistake, clauses)
+		m.FIFOClass = contract.InOrderAtomic
+		m.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO {
+			return cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KeyFunction: cfg.KeyFunc,
+				AtomicEvents: true, UnlockWhileProcessing: true})
+		}
+		return m.real(clientGoFIFOs, "the_real_fifo.go")
+	}
+	return []Mutant{
+		claims(coalescing("producers wait", "process runs under the lock that producers take", "FIFO-57",
+			func(*fifo, *model) {})),
+		claims(realFIFO("producers wait in a flood",
+			"once 2,000 events wait the lock is held while process runs", "FIFO-57")),
+		coalescing("forgets what is in flight",
+			"a list that comes while process runs is compared with the store as it is before process is "+
+				"done", "FIFO-58",
+			func(f *fifo, m *model) { unlock(f, m, func(_ group, err error) error { return err }) }),
+		coalescing("pops after process",
+			"an item leaves the queue when it was processed, with what came for its key meanwhile",
+			"FIFO-59", func(f *fifo, m *model) {
+				f.take = func() (group, bool) { return m.Waiting[0], !m.Synced() }
+				f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) error {
+					f.mu.Unlock()
+					defer func() { f.mu.Lock(); m.Pop() }()
+					return process(g.Deltas, isInitial)
+				}
+			}),
+		realFIFO("counts what is in flight",
+			"the end of any process counts as one of the initial list popped, also if that list came "+
+				"meanwhile", "FIFO-60"),
+	}
+}
+
+// batching is a fifo with a PopBatch.
+type batching struct {
+	*fifo
+	popBatch func(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error
+}
+
+func (f *batching) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+	return f.popBatch(batch, single)
+}
+
+// everything is a PopBatch that hands out all that waits.
+func (f *batching) everything(batch contract.ProcessBatchFunc,
+	single contract.PopProcessFunc) error {
 	f.mu.Lock()
-	err := f.waitLocked()
-	var g fifomodel.Group
+	defer f.mu.Unlock()
+	if err := f.waitLocked(); err != nil {
+		return err
+	}
+	var all contract.Deltas
 	var isInitial bool
-	if err == nil {
+	for len(f.mu.model.Waiting) > 0 {
+		var g group
 		g, isInitial = f.take()
+		all = append(all, g.Deltas...)
+	}
+	if len(all) == 1 {
+		return single(all, isInitial)
+	}
+	return batch(all, isInitial)
+}
+
+// countsFirst is a PopBatch that counts a batch as processed before it calls processBatch, and
+// gives back the lock meanwhile. It is sound but for that.
+func (f *batching) countsFirst(batch contract.ProcessBatchFunc,
+	single contract.PopProcessFunc) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.waitLocked(); err != nil {
+		return err
+	}
+	m, n := &f.mu.model, 0
+	for n < len(m.Waiting) && len(m.Waiting[n].Deltas) == 1 && (m.Left == 0 || n < m.Left) {
+		n++
+	}
+	if n < 2 {
+		g, isInitial := f.take()
+		return single(g.Deltas, isInitial)
+	}
+	var deltas []contract.Delta
+	isInitial := !m.Synced()
+	for range n {
+		g, _ := f.take()
+		deltas = append(deltas, g.Deltas...)
 	}
 	f.mu.Unlock()
-	if err != nil {
-		return nil, err
+	defer f.mu.Lock()
+	return batch(deltas, isInitial)
+}
+
+// neverEmpty has a Len that is never 0.
+type neverEmpty struct{ *fifo }
+
+func (f neverEmpty) Len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return max(1, len(f.mu.model.Waiting))
+}
+
+func batchFIFOs() []Mutant {
+	type (
+		batchFunc  = contract.ProcessBatchFunc
+		singleFunc = contract.PopProcessFunc
+	)
+	on := func(class contract.FIFOClass, name, mistake, clauses string,
+		change func(f *batching)) Mutant {
+		return fifoLike(class, name, mistake, clauses, func(f *fifo) contract.FIFO {
+			b := &batching{fifo: f}
+			b.popBatch = b.countsFirst
+			change(b)
+			return b
+		})
 	}
-	return g.Deltas, process(g.Deltas, isInitial)
+	const coalescing = contract.Coalescing
+	return []Mutant{
+		on(coalescing, "batches backwards", "a batch comes newest first", "FIFO-41", func(f *batching) {
+			f.popBatch = func(batch batchFunc, single singleFunc) error {
+				return f.countsFirst(func(deltas []contract.Delta, isInitial bool) error {
+					slices.Reverse(deltas)
+					return batch(deltas, isInitial)
+				}, single)
+			}
+		}),
+		on(coalescing, "batches of everything", "a batch has all deltas of all keys", "FIFO-41",
+			func(f *batching) { f.popBatch = f.everything }),
+		on(coalescing, "batches of one", "one event is given to processBatch", "FIFO-42",
+			func(f *batching) {
+				f.popBatch = func(batch batchFunc, _ singleFunc) error {
+					return f.countsFirst(batch, func(o any, isInitial bool) error {
+						return batch(o.(contract.Deltas), isInitial)
+					})
+				}
+			}),
+		on(contract.InOrderAtomic, "batches of all", "a batch is all that waits: lists and events, "+
+			"the initial list and what came later", "FIFO-43 FIFO-44",
+			func(f *batching) { f.popBatch = f.everything }),
+		on(coalescing, "closed batch succeeds", "PopBatch of a closed FIFO returns nil", "FIFO-45",
+			func(f *batching) {
+				f.popBatch = func(batch batchFunc, single singleFunc) error {
+					if err := f.countsFirst(batch, single); !errors.Is(err, contract.ErrFIFOClosed) {
+						return err
+					}
+					return nil
+				}
+			}),
+		on(coalescing, "only Add wakes PopBatch",
+			"Update, Delete, Replace and Resync signal what Pop waits for, and not what PopBatch waits for",
+			"FIFO-45", func(f *batching) {
+				added, sound := make(chan struct{}, 1), f.produce // a token
+				signal := func() {
+					select {
+					case added <- struct{}{}:
+					default:
+					}
+				}
+				f.wakeAll = func() { f.cond.Broadcast(); signal() }
+				f.produce = func(kind contract.DeltaType, key string, obj any) {
+					sound(kind, key, obj)
+					if kind == contract.Added {
+						signal()
+					}
+				}
+				f.popBatch = func(batch batchFunc, single singleFunc) error {
+					f.mu.Lock()
+					waits := len(f.mu.model.Waiting) == 0 && !f.mu.closed
+					f.mu.Unlock()
+					if waits {
+						<-added
+					}
+					return f.countsFirst(batch, single)
+				}
+			}),
+		on(coalescing, "counts a batch before it processes",
+			"the lock is given back before processBatch, and the batch counts as processed", "FIFO-17",
+			func(*batching) {}),
+		on(contract.InOrder, "never batches", "PopBatch hands out one event, however many wait",
+			"FIFO-62", func(f *batching) {
+				f.popBatch = func(_ batchFunc, single singleFunc) error {
+					_, err := f.Pop(single)
+					return err
+				}
+			}),
+		fifoLike(coalescing, "never of length 0", "Len is 1 when nothing waits", "FIFO-63",
+			func(f *fifo) contract.FIFO { return neverEmpty{f} }),
+	}
+}
+
+func readableFIFOs() []Mutant {
+	on := func(name, mistake, clauses string, change func(f *readable, m *model)) Mutant {
+		m := mutant(contract.ComponentFIFO, name, mistake, clauses)
+		m.FIFOClass = contract.Coalescing
+		m.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO {
+			f := newReadable(cfg)
+			change(f, &f.mu.model)
+			return f
+		}
+		return m
+	}
+	return []Mutant{
+		on("forgets requeue", "an ErrRequeue is an error like any other", "FIFO-25 FIFO-46",
+			func(f *readable, _ *model) {
+				f.handle = func(process contract.PopProcessFunc, g group, isInitial bool) error {
+					err := process(g.Deltas, isInitial)
+					if requeue, ok := errors.AsType[contract.ErrRequeue](err); ok {
+						return requeue.Err
+					}
+					return err
+				}
+			}),
+		on("takes anything", "AddIfNotPresent adds what is not Deltas", "FIFO-47",
+			func(f *readable, _ *model) {
+				f.addIfNotPresent = func(obj any) error {
+					if _, ok := obj.(contract.Deltas); ok {
+						return f.soundAdd(obj)
+					}
+					return f.Add(obj)
+				}
+			}),
+		on("puts back over newer", "AddIfNotPresent does not ask whether something newer waits",
+			"FIFO-47", func(f *readable, _ *model) {
+				f.addIfNotPresent = func(obj any) (err error) {
+					deltas, ok := obj.(contract.Deltas)
+					if !ok || len(deltas) == 0 {
+						return f.soundAdd(obj)
+					}
+					for _, d := range deltas {
+						err = errors.Join(err, f.Update(d.Object))
+					}
+					return err
+				}
+			}),
+		on("lists oldest", "List gives the oldest object of each key", "FIFO-48",
+			func(f *readable, m *model) {
+				f.list = func() (list []any) {
+					for _, g := range m.Waiting {
+						list = append(list, g.Deltas.Oldest().Object)
+					}
+					return list
+				}
+			}),
+		on("hands out what waits", "GetByKey gives the Deltas that wait and no copy", "FIFO-49",
+			func(f *readable, m *model) {
+				f.getByKey = func(key string) (any, bool, error) {
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					if i := m.Find(key); i >= 0 {
+						return m.Waiting[i].Deltas, true, nil
+					}
+					return nil, false, nil
+				}
+			}),
+		on("gets without key", "Get drops the error of the KeyFunc", "FIFO-50",
+			func(f *readable, _ *model) {
+				f.get = func(obj any) (any, bool, error) {
+					item, exists, _ := f.soundGet(obj)
+					return item, exists, nil
+				}
+			}),
+		on("waits for a replace", "AddIfNotPresent as the first call leaves HasSynced false", "FIFO-51",
+			func(f *readable, m *model) {
+				f.addIfNotPresent = func(obj any) error {
+					before := m.Populated // the suite calls one method at a time here
+					defer func() { m.Populated = before }()
+					return f.soundAdd(obj)
+				}
+			}),
+		on("closed when empty", "IsClosed waits until what waits is popped", "FIFO-52",
+			func(f *readable, m *model) {
+				f.isClosed = func() bool { return f.mu.closed && len(m.Waiting) == 0 }
+			}),
+		on("requeued behind newer", "what is put back is put behind what came while it was processed",
+			"FIFO-61", func(f *readable, m *model) {
+				unlock(f.fifo, m, func(g group, err error) error {
+					requeue, ok := errors.AsType[contract.ErrRequeue](err)
+					if i := m.Find(g.Key); ok && i >= 0 {
+						m.Waiting[i].Deltas = slices.Concat(m.Waiting[i].Deltas, g.Deltas)
+						return requeue.Err
+					}
+					return f.requeued(g, err)
+				})
+			}),
+	}
+}
+
+// transformed is what is known, transformed again.
+type transformed struct {
+	contract.KeyListerGetter
+	transform contract.TransformFunc
+}
+
+func (k transformed) GetByKey(key string) (any, bool, error) {
+	obj, exists, err := k.KeyListerGetter.GetByKey(key)
+	if err == nil && exists {
+		obj, err = k.transform(obj)
+	}
+	return obj, exists, err
+}
+
+type hidesTransformer struct{ *cache.DeltaFIFO }
+
+func (hidesTransformer) Transformer() contract.TransformFunc { return nil }
+
+func deltaFIFO(cfg contract.FIFOConfig, transform contract.TransformFunc) *cache.DeltaFIFO {
+	return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
+		KeyFunction: cfg.KeyFunc, KnownObjects: cfg.KnownObjects, EmitDeltaTypeReplaced: true,
+		Transformer: transform,
+	})
+}
+
+// transformingFIFOs are client-go's DeltaFIFO with a mistake in how it transforms.
+func transformingFIFOs() []Mutant {
+	on := func(name, mistake, clauses string,
+		construct func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO) Mutant {
+		m := mutant(contract.ComponentFIFO, name, mistake, clauses)
+		m.FIFOClass = contract.Coalescing
+		m.NewTransformingFIFO = construct
+		m.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO { return deltaFIFO(cfg, nil) }
+		return m
+	}
+	return []Mutant{
+		on("transforms twice", "what was transformed is transformed again", "FIFO-53",
+			func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return deltaFIFO(cfg, func(o any) (any, error) {
+					if _, err := transform(o); err != nil {
+						return nil, err
+					}
+					return transform(o)
+				})
+			}),
+		on("transforms on resync", "a resync transforms the objects of the store, which others read",
+			"FIFO-54", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				if cfg.KnownObjects != nil {
+					cfg.KnownObjects = transformed{cfg.KnownObjects, transform}
+				}
+				return deltaFIFO(cfg, transform)
+			}).real(inKubernetes, "124337"),
+		on("queues what cannot be transformed", "an object is queued as it is when the transformer fails",
+			"FIFO-55", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return deltaFIFO(cfg, func(o any) (any, error) {
+					if out, err := transform(o); err == nil {
+						return out, nil
+					}
+					return o, nil
+				})
+			}),
+		on("hides its transformer", "Transformer returns nil", "FIFO-56",
+			func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return hidesTransformer{deltaFIFO(cfg, transform)}
+			}),
+		on("checker ends before process",
+			"the channel of HasSyncedChecker is closed before process is called for the last initial item",
+			"FIFO-18", func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
+				return deltaFIFO(cfg, transform)
+			}).real(clientGoFIFOs, "delta_fifo.go"),
+	}
 }

@@ -20,7 +20,7 @@ import (
 type informer struct {
 	cache.SharedIndexInformer
 	// wrap changes each handler; running says that the informer has synced already.
-	wrap func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler
+	wrap func(h eventHandler, running bool) eventHandler
 	// period changes the resync period that a handler asks for; nil is the informer's.
 	period func(*time.Duration) *time.Duration
 	// refused is called when the informer refuses a handler; nil returns the error.
@@ -29,44 +29,43 @@ type informer struct {
 	synced       *answer // what HasSynced goes by; nil is client-go's
 	handleSynced bool    // registrations have synced with the informer
 	kept         bool    // removed handlers stay
-	hasty        bool    // registrations say at once that their handlers have ended
 
-	run          func(ctx context.Context, run func(context.Context))
-	addIndexers  func(contract.Indexers, func(contract.Indexers) error) error
-	setTransform func(cache.TransformFunc, func(cache.TransformFunc) error) error
-	lastVersion  func(version string) string
-	store        cache.Store // what GetStore gives; nil is client-go's
+	// These are methods of client-go's unless they are replaced.
+	run          func(ctx context.Context)
+	addIndexers  func(contract.Indexers) error
+	setTransform func(cache.TransformFunc) error
+	watchErrors  func(cache.WatchErrorHandlerWithContext) error
 	stopped      func() bool
-	deaf         bool // the watch error handler is forgotten
-	hasSynced    func() bool
-	watchErrors  func(cache.WatchErrorHandlerWithContext) cache.WatchErrorHandlerWithContext
-	plainPeriod  bool // AddEventHandlerWithResyncPeriod forgets the period
+	store        cache.Store // what GetStore gives
 }
 
 // construct makes client-go's informer and lets break change it.
 func construct(change func(*informer)) contract.NewInformer {
 	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
 		indexers contract.Indexers) cache.SharedIndexInformer {
-		i := &informer{SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
+		i := newInformer(cache.NewSharedIndexInformer(lw, example, resync, indexers))
 		change(i)
 		return i
 	}
 }
 
-func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (
+func newInformer(ok cache.SharedIndexInformer) *informer {
+	return &informer{SharedIndexInformer: ok, run: ok.RunWithContext, addIndexers: ok.AddIndexers,
+		setTransform: ok.SetTransform, watchErrors: ok.SetWatchErrorHandlerWithContext,
+		stopped: ok.IsStopped, store: ok.GetStore()}
+}
+
+func (i *informer) AddEventHandler(h eventHandler) (
 	cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(h, cache.HandlerOptions{})
 }
 
-func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler,
+func (i *informer) AddEventHandlerWithResyncPeriod(h eventHandler,
 	d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
-	if i.plainPeriod {
-		return i.AddEventHandler(h)
-	}
 	return i.AddEventHandlerWithOptions(h, cache.HandlerOptions{ResyncPeriod: &d})
 }
 
-func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
+func (i *informer) AddEventHandlerWithOptions(h eventHandler,
 	o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if i.wrap != nil {
 		h = i.wrap(h, i.HasSynced())
@@ -81,21 +80,7 @@ func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
 	if err == nil && i.handleSynced {
 		r = registration{r, i}
 	}
-	if err == nil && i.hasty {
-		r = hasty{r}
-	}
 	return r, err
-}
-
-// hasty says that its handler has ended before it has.
-type hasty struct {
-	cache.ResourceEventHandlerRegistration
-}
-
-func (hasty) ShutdownChan() <-chan struct{} {
-	closed := make(chan struct{})
-	close(closed)
-	return closed
 }
 
 // registration has synced with its informer.
@@ -116,10 +101,7 @@ func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	if i.kept {
 		return nil
 	}
-	switch r := handle.(type) {
-	case registration:
-		handle = r.ResourceEventHandlerRegistration
-	case hasty:
+	if r, ok := handle.(registration); ok {
 		handle = r.ResourceEventHandlerRegistration
 	}
 	return i.SharedIndexInformer.RemoveEventHandler(handle)
@@ -139,9 +121,6 @@ func (i *informer) HasSyncedChecker() cache.DoneChecker {
 }
 
 func (i *informer) HasSynced() bool {
-	if i.hasSynced != nil {
-		return i.hasSynced()
-	}
 	return cache.IsDone(i.HasSyncedChecker())
 }
 
@@ -158,95 +137,49 @@ func (i *informer) Run(stop <-chan struct{}) {
 	i.RunWithContext(ctx)
 }
 
-func (i *informer) RunWithContext(ctx context.Context) {
-	if i.run != nil {
-		i.run(ctx, i.SharedIndexInformer.RunWithContext)
-		return
-	}
-	i.SharedIndexInformer.RunWithContext(ctx)
-}
-
-func (i *informer) AddIndexers(indexers contract.Indexers) error {
-	if i.addIndexers != nil {
-		return i.addIndexers(indexers, i.SharedIndexInformer.AddIndexers)
-	}
-	return i.SharedIndexInformer.AddIndexers(indexers)
-}
-
-func (i *informer) SetTransform(f cache.TransformFunc) error {
-	if i.setTransform != nil {
-		return i.setTransform(f, i.SharedIndexInformer.SetTransform)
-	}
-	return i.SharedIndexInformer.SetTransform(f)
-}
+func (i *informer) RunWithContext(ctx context.Context)           { i.run(ctx) }
+func (i *informer) AddIndexers(indexers contract.Indexers) error { return i.addIndexers(indexers) }
+func (i *informer) SetTransform(f cache.TransformFunc) error     { return i.setTransform(f) }
+func (i *informer) GetStore() cache.Store                        { return i.store }
+func (i *informer) IsStopped() bool                              { return i.stopped() }
 
 func (i *informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
-	if i.deaf {
-		return i.SharedIndexInformer.SetWatchErrorHandlerWithContext(
-			func(context.Context, *cache.Reflector, error) {})
-	}
-	if i.watchErrors != nil {
-		h = i.watchErrors(h)
-	}
-	return i.SharedIndexInformer.SetWatchErrorHandlerWithContext(h)
-}
-
-func (i *informer) LastSyncResourceVersion() string {
-	v := i.SharedIndexInformer.LastSyncResourceVersion()
-	if i.lastVersion != nil {
-		return i.lastVersion(v)
-	}
-	return v
-}
-
-func (i *informer) GetStore() cache.Store {
-	if i.store != nil {
-		return i.store
-	}
-	return i.SharedIndexInformer.GetStore()
-}
-
-func (i *informer) IsStopped() bool {
-	if i.stopped != nil {
-		return i.stopped()
-	}
-	return i.SharedIndexInformer.IsStopped()
+	return i.watchErrors(h)
 }
 
 // handler is what it wraps, but for the functions that are set.
 type handler struct {
-	cache.ResourceEventHandler
+	eventHandler
 	add    func(obj any, initial bool)
 	update func(old, obj any)
 	delete func(obj any)
 }
 
+type eventHandler = cache.ResourceEventHandler
+
 func (h handler) OnAdd(obj any, initial bool) {
-	if h.add != nil {
-		h.add(obj, initial)
-		return
+	if h.add == nil {
+		h.add = h.eventHandler.OnAdd
 	}
-	h.ResourceEventHandler.OnAdd(obj, initial)
+	h.add(obj, initial)
 }
 
 func (h handler) OnUpdate(old, obj any) {
-	if h.update != nil {
-		h.update(old, obj)
-		return
+	if h.update == nil {
+		h.update = h.eventHandler.OnUpdate
 	}
-	h.ResourceEventHandler.OnUpdate(old, obj)
+	h.update(old, obj)
 }
 
 func (h handler) OnDelete(obj any) {
-	if h.delete != nil {
-		h.delete(obj)
-		return
+	if h.delete == nil {
+		h.delete = h.eventHandler.OnDelete
 	}
-	h.ResourceEventHandler.OnDelete(obj)
+	h.delete(obj)
 }
 
 // around makes a handler that calls h within call.
-func around(h cache.ResourceEventHandler, call func(f func())) handler {
+func around(h eventHandler, call func(f func())) handler {
 	return handler{
 		add:    func(obj any, initial bool) { call(func() { h.OnAdd(obj, initial) }) },
 		update: func(old, obj any) { call(func() { h.OnUpdate(old, obj) }) },
@@ -306,34 +239,47 @@ func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 	if err != nil || s.pass == nil || streams(o) {
 		return w, err
 	}
-	out := make(chan watch.Event)
-	proxy := watch.NewProxyWatcher(out)
-	go func() {
-		defer close(out)
-		defer w.Stop()
-		for n := 0; ; n++ {
-			select {
-			case e, ok := <-w.ResultChan():
-				if !ok {
-					return
-				}
-				if !s.pass(n, e) {
-					continue
-				}
-				select {
-				case out <- e:
-				case <-proxy.StopChan():
-					return
-				}
-			case <-proxy.StopChan():
-				return
+	n := -1
+	return through(func() (watch.Event, bool) {
+		for {
+			e, ok := <-w.ResultChan()
+			if n++; !ok || s.pass(n, e) {
+				return e, ok
 			}
 		}
-	}()
-	return proxy, nil
+	}, w.Stop), nil
 }
 
 // streams reports whether a watch is to begin with a streaming list.
 func streams(o metav1.ListOptions) bool {
 	return o.SendInitialEvents != nil && *o.SendInitialEvents
+}
+
+// informerMutant makes a mutant of an informer.
+func informerMutant(name, mistake, clauses string, newInformer contract.NewInformer) Mutant {
+	m := mutant(contract.ComponentInformer, name, mistake, clauses)
+	m.NewInformer = newInformer
+	return m
+}
+
+// answering makes a mutant of what change makes of client-go's informer.
+func answering(name, mistake, clauses string, change func(*informer)) Mutant {
+	return informerMutant(name, mistake, clauses, construct(change))
+}
+
+// asking makes a mutant of client-go's informer over a source that change changes.
+func asking(name, mistake, clauses string, change func(*source)) Mutant {
+	return informerMutant(name, mistake, clauses, constructOver(change))
+}
+
+// telling makes a mutant of client-go's informer over handlers that wrap changes.
+func telling(name, mistake, clauses string, wrap func(h eventHandler) eventHandler) Mutant {
+	return informerMutant(name, mistake, clauses, wrapped(wrap))
+}
+
+// wrapped makes client-go's informer over handlers that wrap changes.
+func wrapped(wrap func(h eventHandler) eventHandler) contract.NewInformer {
+	return construct(func(i *informer) {
+		i.wrap = func(h eventHandler, _ bool) eventHandler { return wrap(h) }
+	})
 }

@@ -23,147 +23,76 @@ func Informers() []Mutant {
 	return slices.Concat(handlerMutants(), lifeMutants(), serverMutants())
 }
 
-func informerMutant(name, mistake, clauses string, newInformer contract.NewInformer) Mutant {
-	m := mutant(contract.ComponentInformer, name, mistake, clauses)
-	m.NewInformer = newInformer
-	return m
-}
-
-// wrapped makes client-go's informer over handlers that wrap changes.
-func wrapped(wrap func(
-	h cache.ResourceEventHandler) cache.ResourceEventHandler) contract.NewInformer {
-	return construct(func(i *informer) {
-		i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler { return wrap(h) }
-	})
-}
-
 // handlerMutants are those whose mistake is in what the store or the handlers get.
 func handlerMutants() []Mutant {
 	return []Mutant{
-		informerMutant("first event lost", "the first event of each watch is skipped",
+		asking("first event lost", "the first event of each watch is skipped",
 			"INFORMER-1 INFORMER-29",
-			constructOver(func(s *source) { s.pass = func(n int, _ watch.Event) bool { return n > 0 } })),
-		informerMutant("first deletion lost",
-			"a deletion that comes first in a watch is skipped: it takes a broken watch to see it",
-			"INFORMER-29",
-			constructOver(func(s *source) {
-				s.pass = func(n int, e watch.Event) bool { return n > 0 || e.Type != watch.Deleted }
-			})),
-		informerMutant("index of first value", "an index keeps the value that an object had first",
-			"INFORMER-2", indexOfFirstValue),
+			func(s *source) { s.pass = func(n int, _ watch.Event) bool { return n > 0 } }),
 		informerMutant("one index is lost", "of several indexers one is used", "INFORMER-2",
 			onlyOneIndexer),
-		informerMutant("add after a gap",
+		telling("add after a gap",
 			"an update that skips versions, as after a list, comes as an add", "INFORMER-3",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, update: func(old, obj any) {
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, update: func(old, obj any) {
 					if versionOf(obj) > versionOf(old)+1 {
 						h.OnAdd(obj, false)
 						return
 					}
 					h.OnUpdate(old, obj)
 				}}
-			})),
-		informerMutant("last update lost",
+			}),
+		telling("last update lost",
 			"updates within 10 ms of the one before are dropped, the last of them too", "INFORMER-4",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+			func(h eventHandler) eventHandler {
 				var last time.Time
-				return handler{ResourceEventHandler: h, update: func(old, obj any) {
+				return handler{eventHandler: h, update: func(old, obj any) {
 					if time.Since(last) >= 10*time.Millisecond {
 						last = time.Now()
 						h.OnUpdate(old, obj)
 					}
 				}}
-			})),
-		informerMutant("old is new", "OnUpdate is given the new object as the old one", "INFORMER-5",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, update: func(_, obj any) { h.OnUpdate(obj, obj) }}
-			})),
-		informerMutant("all deletions tombstones",
+			}),
+		telling("old is new", "OnUpdate is given the new object as the old one", "INFORMER-5",
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, update: func(_, obj any) { h.OnUpdate(obj, obj) }}
+			}),
+		telling("all deletions tombstones",
 			"OnDelete is given a tombstone for deletions that were watched", "INFORMER-6",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, delete: func(obj any) {
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, delete: func(obj any) {
 					if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
 						obj = cache.DeletedFinalStateUnknown{Key: key, Obj: obj}
 					}
 					h.OnDelete(obj)
 				}}
-			})),
-		informerMutant("tombstone as object",
+			}),
+		telling("tombstone as object",
 			"a deletion that was missed comes as if it had been watched", "INFORMER-7",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, delete: func(obj any) {
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, delete: func(obj any) {
 					if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 						obj = tomb.Obj
 					}
 					h.OnDelete(obj)
 				}}
-			})),
-		informerMutant("missed deletion untold", "a deletion that only a list shows is told to nobody",
-			"INFORMER-7 INFORMER-4 INFORMER-29",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, delete: func(obj any) {
+			}),
+		telling("missed deletion untold", "a deletion that only a list shows is told to nobody",
+			"INFORMER-7 INFORMER-4 INFORMER-29", func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, delete: func(obj any) {
 					if _, ok := obj.(cache.DeletedFinalStateUnknown); !ok {
 						h.OnDelete(obj)
 					}
 				}}
-			})),
-		informerMutant("never initial", "OnAdd is never told isInInitialList", "INFORMER-8",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return handler{ResourceEventHandler: h, add: func(obj any, _ bool) { h.OnAdd(obj, false) }}
-			})),
-		informerMutant("late never initial", "a handler that is added later is told of no initial list",
-			"INFORMER-8",
-			construct(func(i *informer) {
-				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
-					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
-						h.OnAdd(obj, initial && !running)
-					}}
-				}
-			})),
-		informerMutant("initial while busy",
-			"an add that comes while a handler is busy with its initial list counts as of the list",
-			"INFORMER-8",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				var busy bool // with its initial list
-				var returned time.Time
-				return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
-					called := time.Now()
-					initial = initial || busy && called.Equal(returned)
-					h.OnAdd(obj, initial)
-					returned = time.Now()
-					busy = initial && returned.After(called)
-				}}
-			})),
-		informerMutant("deletion as it was known",
-			"OnDelete is given the object that the handler was given last, not the one that the deletion "+
-				"brings", "INFORMER-6 INFORMER-29",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				known := map[string]any{}
-				know := func(obj any) any {
-					if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
-						known[key] = obj
-					}
-					return obj
-				}
-				return handler{
-					add:    func(obj any, initial bool) { h.OnAdd(know(obj), initial) },
-					update: func(old, obj any) { h.OnUpdate(old, know(obj)) },
-					delete: func(obj any) {
-						if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil && known[key] != nil {
-							obj = known[key]
-						}
-						h.OnDelete(obj)
-					},
-				}
-			})),
-		informerMutant("tombstone before the store",
-			"a deletion that only a list shows is told before the store is changed", "INFORMER-22",
-			tombstoneFirst),
-		informerMutant("added meanwhile",
+			}),
+		telling("never initial", "OnAdd is never told isInInitialList", "INFORMER-8",
+			func(h eventHandler) eventHandler {
+				return handler{eventHandler: h, add: func(obj any, _ bool) { h.OnAdd(obj, false) }}
+			}),
+		answering("added meanwhile",
 			"what is added to the store while a handler is being added is told to all others", "INFORMER-13",
-			construct(func(i *informer) {
-				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
+			func(i *informer) {
+				i.wrap = func(h eventHandler, running bool) eventHandler {
 					if !running {
 						return h
 					}
@@ -172,26 +101,15 @@ func handlerMutants() []Mutant {
 						seen[key] = true
 					}
 					goruntime.Gosched()
-					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
+					return handler{eventHandler: h, add: func(obj any, initial bool) {
 						if key, err := cache.MetaNamespaceKeyFunc(obj); err != nil || !initial || seen[key] {
 							h.OnAdd(obj, initial)
 						}
 					}}
 				}
-			})).real("https://github.com/ovn-kubernetes/ovn-kubernetes/issues/", "1043"),
-		informerMutant("late without adds", "a handler that is added later hears of changes only",
-			"INFORMER-13 INFORMER-29",
-			construct(func(i *informer) {
-				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
-					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
-						if !running || !initial {
-							h.OnAdd(obj, initial)
-						}
-					}}
-				}
-			})),
-		informerMutant("panic ends handler", "a handler that panicked is not called again", "INFORMER-17",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+			}).real("https://github.com/ovn-kubernetes/ovn-kubernetes/issues/", "1043"),
+		telling("panic ends handler", "a handler that panicked is not called again", "INFORMER-17",
+			func(h eventHandler) eventHandler {
 				dead := false
 				return around(h, func(f func()) {
 					if dead {
@@ -201,38 +119,36 @@ func handlerMutants() []Mutant {
 					f()
 					dead = false
 				})
-			})),
-		informerMutant("one at a time",
+			}),
+		answering("one at a time",
 			"handlers are called one after the other, so that one which does not return holds all up",
-			"INFORMER-18",
-			construct(func(i *informer) {
+			"INFORMER-18", func(i *informer) {
 				turn := make(chan struct{}, 1)
-				i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler {
+				i.wrap = func(h eventHandler, _ bool) eventHandler {
 					return around(h, func(f func()) {
 						turn <- struct{}{}
 						defer func() { <-turn }()
 						f()
 					})
 				}
-			})),
-		informerMutant("goroutine per call", "each call of a handler is made by a goroutine of its own",
+			}),
+		telling("goroutine per call", "each call of a handler is made by a goroutine of its own",
 			"INFORMER-26",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				return around(h, func(f func()) { go f() })
-			})),
+			func(h eventHandler) eventHandler { return around(h, func(f func()) { go f() }) }),
 		informerMutant("type unchecked", "watch events of any type are taken in", "INFORMER-28",
 			func(lw cache.ListerWatcher, _ runtime.Object, resync time.Duration,
 				indexers contract.Indexers) cache.SharedIndexInformer {
 				return cache.NewSharedIndexInformer(lw, nil, resync, indexers)
 			}),
-		informerMutant("store read late",
+		answering("store read late",
 			"readers are given a copy of the store that is renewed once a second", "INFORMER-22",
-			construct(func(i *informer) { i.store = &lateStore{Store: i.SharedIndexInformer.GetStore()} })),
-		informerMutant("transform of handlers",
-			"the transform is applied for the handlers, and not to what the store holds", "INFORMER-16",
-			transformOfHandlers),
-		informerMutant("transformed twice", "the transform is applied on the way in and once more",
-			"INFORMER-31", transformedTwice),
+			func(i *informer) { i.store = &lateStore{Store: i.SharedIndexInformer.GetStore()} }),
+		answering("transform forgotten", "SetTransform takes the transform and forgets it",
+			"INFORMER-16",
+			func(i *informer) { i.setTransform = func(cache.TransformFunc) error { return nil } }),
+		informerMutant("transformed twice",
+			"as client-go: objects of a streaming list are transformed once more",
+			"INFORMER-31", cache.NewSharedIndexInformer),
 	}
 }
 
@@ -258,125 +174,24 @@ func onlyOneIndexer(lw cache.ListerWatcher, example runtime.Object, resync time.
 	return cache.NewSharedIndexInformer(lw, example, resync, indexers)
 }
 
-// indexOfFirstValue gives client-go's informer index functions that remember.
-func indexOfFirstValue(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
-	indexers contract.Indexers) cache.SharedIndexInformer {
-	remembering := contract.Indexers{}
-	for name, f := range indexers {
-		first := map[string][]string{} // under the store's lock, where index functions run
-		remembering[name] = func(obj any) ([]string, error) {
-			key, err := cache.MetaNamespaceKeyFunc(obj)
-			if err != nil {
-				return nil, err
-			}
-			if _, ok := first[key]; !ok {
-				if first[key], err = f(obj); err != nil {
-					return nil, err
-				}
-			}
-			return first[key], nil
-		}
-	}
-	return cache.NewSharedIndexInformer(lw, example, resync, remembering)
-}
-
-// transformOfHandlers keeps the transform from the store.
-func transformOfHandlers(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
-	indexers contract.Indexers) cache.SharedIndexInformer {
-	transform := func(obj any) (any, error) { return obj, nil }
-	apply := func(obj any) any {
-		obj, _ = transform(obj)
-		return obj
-	}
-	return construct(func(i *informer) {
-		i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
-			if err := set(nil); err != nil {
-				return err
-			}
-			transform = f
-			return nil
-		}
-		i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler {
-			return handler{
-				add:    func(obj any, initial bool) { h.OnAdd(apply(obj), initial) },
-				update: func(old, obj any) { h.OnUpdate(apply(old), apply(obj)) },
-				delete: func(obj any) { h.OnDelete(apply(obj)) },
-			}
-		}
-	})(lw, example, resync, indexers)
-}
-
-// tombstoneFirst has a store that still holds what a tombstone is being told of.
-func tombstoneFirst(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
-	indexers contract.Indexers) cache.SharedIndexInformer {
-	return construct(func(i *informer) {
-		s := &holdingStore{Store: i.SharedIndexInformer.GetStore()}
-		i.store = s
-		i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler {
-			return handler{ResourceEventHandler: h, delete: func(obj any) {
-				if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-					s.held.Store(tomb.Key, tomb.Obj)
-					defer s.held.Delete(tomb.Key)
-				}
-				h.OnDelete(obj)
-			}}
-		}
-	})(lw, example, resync, indexers)
-}
-
-type holdingStore struct {
-	cache.Store
-	held sync.Map
-}
-
-func (s *holdingStore) GetByKey(key string) (item any, exists bool, err error) {
-	if obj, held := s.held.Load(key); held {
-		return obj, true, nil
-	}
-	return s.Store.GetByKey(key)
-}
-
-// transformedTwice knows no streaming lists, whose objects client-go transforms twice anyway.
-func transformedTwice(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
-	indexers contract.Indexers) cache.SharedIndexInformer {
-	listing := constructOver(func(s *source) {
-		s.unsupported = func() bool { return true }
-	})(lw, example, resync, indexers)
-	return &informer{SharedIndexInformer: listing,
-		setTransform: func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
-			return set(func(obj any) (any, error) {
-				obj, err := f(obj)
-				if err != nil {
-					return nil, err
-				}
-				return f(obj)
-			})
-		}}
-}
-
 // lateStore answers GetByKey from a copy.
 type lateStore struct {
 	cache.Store
-	copied atomic.Pointer[copied]
-}
-
-type copied struct {
+	mu    sync.Mutex
 	at    time.Time
 	items map[string]any
 }
 
 func (s *lateStore) GetByKey(key string) (item any, exists bool, err error) {
-	c := s.copied.Load()
-	if c == nil || time.Since(c.at) >= time.Second {
-		c = &copied{at: time.Now(), items: map[string]any{}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.at) >= time.Second {
+		s.at, s.items = time.Now(), map[string]any{}
 		for _, obj := range s.List() {
-			if k, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
-				c.items[k] = obj
-			}
+			s.items[keyOf(obj)] = obj
 		}
-		s.copied.Store(c)
 	}
-	item, exists = c.items[key]
+	item, exists = s.items[key]
 	return item, exists, nil
 }
 
@@ -395,14 +210,7 @@ func syncedEarly(lw cache.ListerWatcher, example runtime.Object, resync time.Dur
 			return list, err
 		}
 	})(lw, example, resync, indexers)
-	return &informer{SharedIndexInformer: over, synced: early}
-}
-
-// syncedWhenAsked is syncedEarly in the method alone.
-func syncedWhenAsked(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
-	indexers contract.Indexers) cache.SharedIndexInformer {
-	i := syncedEarly(lw, example, resync, indexers).(*informer)
-	early := i.synced
-	i.synced, i.hasSynced = nil, func() bool { return cache.IsDone(early) }
+	i := newInformer(over)
+	i.synced = early
 	return i
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
@@ -27,20 +25,11 @@ func lifeMutants() []Mutant {
 		informerMutant("synced with the answer",
 			"HasSynced is true when the list has come, before it is in the store", "INFORMER-9",
 			syncedEarly),
-		informerMutant("synced at the start", "HasSynced is true from the start", "INFORMER-9",
-			construct(func(i *informer) {
-				i.synced = &answer{make(chan struct{})}
-				close(i.synced.done)
-			})),
-		informerMutant("synced when asked early",
-			"HasSynced, though not its checker, is true when the list has come", "INFORMER-9",
-			syncedWhenAsked),
-		informerMutant("handler synced with informer",
+		answering("handler synced with informer",
 			"a registration has synced when its informer has, whatever its handler was told",
-			"INFORMER-10 INFORMER-36",
-			construct(func(i *informer) { i.handleSynced = true })),
-		informerMutant("period doubled", "the next resync is counted from the one after the last",
-			"INFORMER-11", construct(func(i *informer) {
+			"INFORMER-10 INFORMER-36", func(i *informer) { i.handleSynced = true }),
+		answering("period doubled", "the next resync is counted from the one after the last",
+			"INFORMER-11", func(i *informer) {
 				i.period = func(d *time.Duration) *time.Duration {
 					if d == nil {
 						return nil
@@ -48,24 +37,17 @@ func lifeMutants() []Mutant {
 					twice := 2 * *d
 					return &twice
 				}
-			})),
-		informerMutant("period forgotten", "AddEventHandlerWithResyncPeriod takes the informer's period",
-			"INFORMER-11",
-			construct(func(i *informer) { i.plainPeriod = true })),
-		informerMutant("resync for all", "a resync that is due for one handler is told to all",
-			"INFORMER-12", construct(func(i *informer) {
-				i.period = func(*time.Duration) *time.Duration { return nil }
-			})),
-		informerMutant("removed handler stays",
+			}),
+		answering("resync for all", "a resync that is due for one handler is told to all",
+			"INFORMER-12",
+			func(i *informer) { i.period = func(*time.Duration) *time.Duration { return nil } }),
+		answering("removed handler stays",
 			"RemoveEventHandler forgets the registration and not the handler", "INFORMER-14 INFORMER-29",
-			construct(func(i *informer) { i.kept = true })),
-		informerMutant("shut down while it runs", "ShutDownEventHandler does not wait for the handler",
-			"INFORMER-14",
-			construct(func(i *informer) { i.hasty = true })),
-		informerMutant("index of what comes",
+			func(i *informer) { i.kept = true }),
+		answering("index of what comes",
 			"an index that is added to a filled store has only what is written from then on", "INFORMER-15",
-			construct(func(i *informer) {
-				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
+			func(i *informer) {
+				i.addIndexers = func(indexers contract.Indexers) error {
 					var ready atomic.Bool
 					late := contract.Indexers{}
 					for name, f := range indexers {
@@ -77,135 +59,66 @@ func lifeMutants() []Mutant {
 						}
 					}
 					defer ready.Store(true)
-					return add(late)
+					return i.SharedIndexInformer.AddIndexers(late)
 				}
-			})),
-		informerMutant("index name taken", "AddIndexers passes over a name that is taken", "INFORMER-15",
-			construct(func(i *informer) {
-				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
-					_ = add(indexers)
+			}),
+		answering("transform at any time", "SetTransform says nothing when it comes too late",
+			"INFORMER-16", func(i *informer) {
+				i.setTransform = func(f cache.TransformFunc) error {
+					_ = i.SharedIndexInformer.SetTransform(f)
 					return nil
 				}
-			})),
-		informerMutant("transform at any time", "SetTransform says nothing when it comes too late",
-			"INFORMER-16",
-			construct(func(i *informer) {
-				i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
-					_ = set(f)
-					return nil
-				}
-			})),
-		informerMutant("version of the first list", "LastSyncResourceVersion is not moved on by events",
-			"INFORMER-19",
-			construct(func(i *informer) {
-				var first string
-				i.lastVersion = func(version string) string {
-					if first == "" {
-						first = version
-					}
-					return first
-				}
-			})),
-		informerMutant("never stopped", "IsStopped answers for a stop that nobody notes", "INFORMER-20",
-			construct(func(i *informer) { i.stopped = func() bool { return false } })),
-		informerMutant("handler after the end",
+			}),
+		answering("never stopped", "IsStopped answers for a stop that nobody notes", "INFORMER-20",
+			func(i *informer) { i.stopped = func() bool { return false } }),
+		answering("handler after the end",
 			"a handler is taken when the informer has stopped, and hears nothing", "INFORMER-20",
-			construct(func(i *informer) {
+			func(i *informer) {
 				i.refused = func() (cache.ResourceEventHandlerRegistration, error) {
 					return registration{informer: i}, nil
 				}
-			})),
-		informerMutant("stopped in other words",
+			}),
+		answering("stopped in other words",
 			"what a stopped informer refuses is refused in words of its own", "INFORMER-34",
-			construct(func(i *informer) {
+			func(i *informer) {
 				i.refused = func() (cache.ResourceEventHandlerRegistration, error) { return nil, errOver }
-				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
-					if add(indexers) != nil {
+				i.addIndexers = func(indexers contract.Indexers) error {
+					if i.SharedIndexInformer.AddIndexers(indexers) != nil {
 						return errOver
 					}
 					return nil
 				}
-			})),
-		informerMutant("started in other words",
+			}),
+		answering("started in other words",
 			"what a started informer refuses is refused in words of its own", "INFORMER-35",
-			construct(func(i *informer) {
-				i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
-					if set(f) != nil {
+			func(i *informer) {
+				i.setTransform = func(f cache.TransformFunc) error {
+					if i.SharedIndexInformer.SetTransform(f) != nil {
 						return errOver
 					}
 					return nil
 				}
-			})),
-		informerMutant("errors unheard", "the watch error handler is never called", "INFORMER-21",
-			construct(func(i *informer) { i.deaf = true })),
-		informerMutant("refused watches unheard",
-			"a watch that the server refuses is tried again without a word", "INFORMER-21",
-			constructOver(func(s *source) {
-				s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-					w, err := s.ListerWatcherWithContext.WatchWithContext(ctx, o)
-					if err != nil {
-						err = syscall.ECONNREFUSED
-					}
-					return w, err
-				}
-			})),
-		informerMutant("errors told once",
-			"the watch error handler hears of an error once, however often it comes again", "INFORMER-21",
-			construct(func(i *informer) {
-				i.watchErrors = func(h cache.WatchErrorHandlerWithContext) cache.WatchErrorHandlerWithContext {
-					last := ""
-					return func(ctx context.Context, r *cache.Reflector, err error) {
-						if err.Error() != last {
-							last = err.Error()
-							h(ctx, r, err)
-						}
-					}
-				}
-			})),
-		informerMutant("run after the end", "Run of an informer that was stopped waits for its context",
-			"INFORMER-25",
-			construct(func(i *informer) {
-				i.run = func(ctx context.Context, run func(context.Context)) {
-					if i.SharedIndexInformer.IsStopped() {
-						<-ctx.Done()
-						return
-					}
-					run(ctx)
-				}
-			})),
-		informerMutant("goroutine per handler",
-			"each handler has a goroutine that does not end with the informer", "INFORMER-23",
-			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
-				calls, done := make(chan func()), make(chan struct{})
-				go func() {
-					for f := range calls {
-						f()
-						done <- struct{}{}
-					}
-				}()
-				return around(h, func(f func()) {
-					calls <- f
-					<-done
-				})
-			})),
-		informerMutant("returns at once", "Run returns when it is told to stop, not when all has stopped",
-			"INFORMER-24",
-			construct(func(i *informer) {
-				i.run = func(ctx context.Context, run func(context.Context)) {
-					go run(ctx)
+			}),
+		answering("errors unheard", "the watch error handler is never called", "INFORMER-21",
+			func(i *informer) {
+				i.watchErrors = func(cache.WatchErrorHandlerWithContext) error { return nil }
+			}),
+		answering("returns at once", "Run returns when it is told to stop, not when all has stopped",
+			"INFORMER-24", func(i *informer) {
+				i.run = func(ctx context.Context) {
+					go i.SharedIndexInformer.RunWithContext(ctx)
 					<-ctx.Done()
 				}
-			})),
-		informerMutant("second run waits", "a second Run waits for the end", "INFORMER-25",
-			construct(func(i *informer) {
-				i.run = func(ctx context.Context, run func(context.Context)) {
-					run(ctx)
-					<-ctx.Done()
-				}
-			})),
-		informerMutant("one pause for all",
+			}),
+		answering("second run waits", "a second Run waits for the end", "INFORMER-25", func(i *informer) {
+			i.run = func(ctx context.Context) {
+				i.SharedIndexInformer.RunWithContext(ctx)
+				<-ctx.Done()
+			}
+		}),
+		asking("one pause for all",
 			"a list that fails is tried again every 6 s, however long it fails", "INFORMER-27",
-			constructOver(func(s *source) {
+			func(s *source) {
 				s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 					for {
 						list, err := s.ListerWatcherWithContext.ListWithContext(ctx, o)
@@ -218,10 +131,9 @@ func lifeMutants() []Mutant {
 						}
 					}
 				}
-			})),
-		informerMutant("no back-off", "a list that fails is tried again at once, many times",
-			"INFORMER-27",
-			constructOver(func(s *source) {
+			}),
+		asking("no back-off", "a list that fails is tried again at once, many times",
+			"INFORMER-27", func(s *source) {
 				s.list = func(ctx context.Context, o metav1.ListOptions) (list runtime.Object, err error) {
 					for range 20 {
 						if list, err = s.ListerWatcherWithContext.ListWithContext(ctx, o); err == nil {
@@ -230,7 +142,7 @@ func lifeMutants() []Mutant {
 					}
 					return list, err
 				}
-			})),
+			}),
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 // counter is a limiter that counts, sound but for what its fields change.
 type counter struct {
 	delay     func(failures int) time.Duration
-	key       func(item string) string
 	count     func(failures int) int
 	forget    func(failures int) (left int)
 	forgetAll bool
@@ -35,7 +34,6 @@ type counter struct {
 func newCounter() *counter {
 	c := &counter{
 		delay:  func(int) time.Duration { return 0 },
-		key:    func(item string) string { return item },
 		count:  func(n int) int { return n },
 		forget: func(int) int { return 0 },
 	}
@@ -46,7 +44,6 @@ func newCounter() *counter {
 func (c *counter) When(item string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	item = c.key(item)
 	n := c.mu.of[item]
 	if c.racy {
 		c.mu.Unlock()
@@ -67,13 +64,12 @@ func (c *counter) When(item string) time.Duration {
 func (c *counter) NumRequeues(item string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.count(c.mu.of[c.key(item)])
+	return c.count(c.mu.of[item])
 }
 
 func (c *counter) Forget(item string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	item = c.key(item)
 	if c.forgetAll {
 		clear(c.mu.of)
 	}
@@ -108,44 +104,22 @@ func Limiters() []Mutant {
 		of("delay overflows", "the delay doubles beyond 64 bits", "LIMIT-1", func(c *counter) {
 			c.delay = func(n int) time.Duration { return 5 * time.Millisecond << min(n, 42) }
 		}).real(inKubernetes, "31396"),
-		of("float that meets 2^63", "the largest delay is that of an unsigned number", "LIMIT-1",
-			func(c *counter) {
-				c.delay = func(n int) time.Duration { return time.Duration(uint64(1) << min(n, 63)) }
-			}),
 		powerOfTwo,
 		of("counts from one", "an item that never failed counts as failed once", "LIMIT-2",
-			func(c *counter) {
-				c.count = func(n int) int { return n + 1 }
-			}),
-		of("stops counting", "the count ends at a thousand", "LIMIT-3", func(c *counter) {
-			c.count = func(n int) int { return min(n, 1000) }
-		}),
-		of("forget leaves one", "Forget sets the count to one", "LIMIT-4", func(c *counter) {
-			c.forget = func(int) int { return 1 }
-		}),
-		of("forget halves", "Forget halves the count", "LIMIT-4", func(c *counter) {
-			c.forget = func(n int) int { return n / 2 }
-		}),
+			func(c *counter) { c.count = func(n int) int { return n + 1 } }),
+		of("stops counting", "the count ends at a thousand", "LIMIT-3",
+			func(c *counter) { c.count = func(n int) int { return min(n, 1000) } }),
+		of("forget halves", "Forget halves the count", "LIMIT-4",
+			func(c *counter) { c.forget = func(n int) int { return n / 2 } }),
 		of("forget of unknown panics", "Forget insists that the item failed", "LIMIT-4",
-			func(c *counter) {
-				c.unknown = true
-			}),
+			func(c *counter) { c.unknown = true }),
 		of("forget keeps the delay", "Forget clears the count, and not what the delay is computed from",
-			"LIMIT-4", func(c *counter) {
-				c.resentful, c.delay = true, doubling
-			}),
+			"LIMIT-4", func(c *counter) { c.resentful, c.delay = true, doubling }),
 		of("the worst item slows all", "the delay is computed from the largest count", "LIMIT-5",
-			func(c *counter) {
-				c.worst, c.delay = true, doubling
-			}),
-		of("items share a count", "all items have one count", "LIMIT-5", func(c *counter) {
-			c.key = func(string) string { return "all" }
-		}),
-		of("forget clears all", "Forget of one item forgets all", "LIMIT-5", func(c *counter) {
-			c.forgetAll = true
-		}),
-		of("loses counts", "the count is read and written under two locks", "LIMIT-6", func(c *counter) {
-			c.racy = true
-		}),
+			func(c *counter) { c.worst, c.delay = true, doubling }),
+		of("forget clears all", "Forget of one item forgets all", "LIMIT-5",
+			func(c *counter) { c.forgetAll = true }),
+		of("loses counts", "the count is read and written under two locks", "LIMIT-6",
+			func(c *counter) { c.racy = true }),
 	}
 }

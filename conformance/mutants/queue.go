@@ -3,7 +3,6 @@ package mutants
 // client-go's queue, with methods that a mutant can replace.
 
 import (
-	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -71,49 +70,4 @@ func queueOf(name, mistake, clauses string, change func(b *brokenQueue, ok okQue
 		return b
 	}
 	return m
-}
-
-// set is a set of items with a lock.
-type set struct {
-	mu sync.Mutex
-	of map[string]bool
-}
-
-// put puts the item in or takes it out, and says whether it was in.
-func (s *set) put(item string, in bool) (was bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.of == nil {
-		s.of = map[string]bool{}
-	}
-	was = s.of[item]
-	if in {
-		s.of[item] = true
-	} else {
-		delete(s.of, item)
-	}
-	return was
-}
-
-func (s *set) has(item string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.of[item]
-}
-
-func (s *set) len() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.of)
-}
-
-// tracked notes in with who has a worker.
-func (b *brokenQueue) tracked(ok okQueue, with *set) {
-	b.get = func() (string, bool) {
-		item, shutdown := ok.Get()
-		if !shutdown {
-			with.put(item, true)
-		}
-		return item, shutdown
-	}
 }

@@ -55,14 +55,6 @@ func orderQueues() []Mutant {
 					return item, shutdown
 				}
 			}),
-		queueOf("the zero item means the end",
-			"Get after ShutDown takes the zero value for an empty queue's", "QUEUE-11",
-			func(b *brokenQueue, ok okQueue) {
-				b.get = func() (string, bool) {
-					item, shutdown := ok.Get()
-					return item, shutdown || item == "" && ok.ShuttingDown()
-				}
-			}),
 		queueOf("the zero item is no item", "the zero value stands for an empty place", "QUEUE-21",
 			func(b *brokenQueue, ok okQueue) {
 				b.add = func(item string) {
@@ -91,67 +83,27 @@ func orderQueues() []Mutant {
 					return ok.Get()
 				}
 			}),
-		queueOf("added while processed goes first",
+		rankedOf("added while processed goes first",
 			"an item that was added while it was processed is put before what waits", "QUEUE-4",
-			func(b *brokenQueue, ok okQueue) {
-				var with, again set
-				b.tracked(ok, &with)
-				b.add = func(item string) {
-					if with.has(item) {
-						again.put(item, true)
-						return
+			func(q *ranked) { q.front = true }),
+		rankedOf("Len counts what is processed again",
+			"the depth includes an item that waits for its worker's Done", "QUEUE-7", func(q *ranked) {
+				q.depth = func() (n int) {
+					for _, it := range q.held {
+						if it.dirty {
+							n++
+						}
 					}
-					ok.Add(item)
-				}
-				b.done = func(item string) {
-					with.put(item, false)
-					ok.Done(item)
-					if !again.put(item, false) {
-						return
-					}
-					waiting := ok.Len()
-					ok.Add(item)
-					for range waiting { // to the end, behind the item
-						other, _ := ok.Get()
-						ok.Done(other)
-						ok.Add(other)
-					}
+					return n
 				}
 			}),
-		queueOf("a Get that waits is not woken", "Add puts the item in and signals nobody", "QUEUE-5",
-			func(b *brokenQueue, ok okQueue) {
-				b.get = func() (string, bool) {
-					if ok.Len() == 0 {
-						select {}
-					}
-					return ok.Get()
-				}
-			}),
-		queueOf("one wake-up for many",
+		rankedOf("Done of an unknown item panics", "Done insists that the item was handed out",
+			"QUEUE-8", func(q *ranked) { q.strict = true }),
+		rankedOf("an Add while processed is lost", "an Add of an item that a worker has is dropped",
+			"QUEUE-21", func(q *ranked) { q.lossy = true }),
+		rankedOf("one wake-up for many",
 			"Add wakes a worker only where nothing was ready, and the worker does not wake the next",
-			"QUEUE-5", func(b *brokenQueue, ok okQueue) {
-				token, over := make(chan struct{}, 1), make(chan struct{})
-				b.add = func(item string) {
-					first := ok.Len() == 0
-					ok.Add(item)
-					if first {
-						select {
-						case token <- struct{}{}:
-						default:
-						}
-					}
-				}
-				b.get = func() (string, bool) {
-					for ok.Len() == 0 && !ok.ShuttingDown() {
-						select {
-						case <-token:
-						case <-over:
-						}
-					}
-					return ok.Get()
-				}
-				b.shutDown = sync.OnceFunc(func() { ok.ShutDown(); close(over) })
-			}),
+			"QUEUE-5", func(q *ranked) { q.quiet = true }),
 		queueOf("Get does not wait", "Get of an empty queue returns the zero item", "QUEUE-5",
 			func(b *brokenQueue, ok okQueue) {
 				b.get = func() (string, bool) {
@@ -167,49 +119,6 @@ func orderQueues() []Mutant {
 				b.addAfter = func(item string, d time.Duration) { delayed.Add(1); ok.AddAfter(item, d) }
 				b.length = func() int { return ok.Len() + int(delayed.Load()) }
 			}).real(inControllerRuntime, "3060"),
-		queueOf("Len counts what is processed again",
-			"the depth includes an item that waits for its worker's Done", "QUEUE-7",
-			func(b *brokenQueue, ok okQueue) {
-				var with, again set
-				b.tracked(ok, &with)
-				b.add = func(item string) {
-					if with.has(item) {
-						again.put(item, true)
-					}
-					ok.Add(item)
-				}
-				b.done = func(item string) {
-					with.put(item, false)
-					again.put(item, false)
-					ok.Done(item)
-				}
-				b.length = func() int { return ok.Len() + again.len() }
-			}),
-		queueOf("Done of an unknown item panics", "Done insists that the item was handed out", "QUEUE-8",
-			func(b *brokenQueue, ok okQueue) {
-				var with set
-				b.tracked(ok, &with)
-				b.done = func(item string) {
-					if !with.put(item, false) {
-						panic("done with " + item + ", which was not got")
-					}
-					ok.Done(item)
-				}
-			}),
-		queueOf("an Add while processed is lost", "an Add of an item that a worker has is dropped",
-			"QUEUE-21", func(b *brokenQueue, ok okQueue) {
-				var with set
-				b.tracked(ok, &with)
-				b.add = func(item string) {
-					if !with.has(item) {
-						ok.Add(item)
-					}
-				}
-				b.done = func(item string) {
-					with.put(item, false)
-					ok.Done(item)
-				}
-			}),
 	}
 }
 
@@ -248,38 +157,6 @@ func shutDownQueues() []Mutant {
 			"QUEUE-12", func(b *brokenQueue, ok okQueue) {
 				b.shutDown = func() {}
 			}).real(inControllerRuntime, "3239"),
-		queueOf("an item is handed to a worker that has left",
-			"the lock is held until a worker takes the item, and ShutDown sends the workers away",
-			"QUEUE-12", func(b *brokenQueue, ok okQueue) {
-				var mu sync.Mutex
-				wanted, handed, over := make(chan struct{}, 10_000), make(chan string), make(chan struct{})
-				go func() {
-					for range wanted {
-						item, shutdown := ok.Get()
-						if shutdown {
-							return
-						}
-						mu.Lock()
-						handed <- item
-						mu.Unlock()
-					}
-				}()
-				b.add = func(item string) {
-					mu.Lock()
-					defer mu.Unlock()
-					ok.Add(item)
-				}
-				b.get = func() (string, bool) {
-					wanted <- struct{}{}
-					select {
-					case item := <-handed:
-						return item, false
-					case <-over:
-						return "", true
-					}
-				}
-				b.shutDown = sync.OnceFunc(func() { close(over); ok.ShutDown() })
-			}).real(inControllerRuntime, "3540"),
 		queueOf("ShuttingDown is late", "ShuttingDown is false until what is ready is handed out",
 			"QUEUE-13", func(b *brokenQueue, ok okQueue) {
 				b.shuttingDown = func() bool { return ok.ShuttingDown() && ok.Len() == 0 }
@@ -302,10 +179,6 @@ func shutDownQueues() []Mutant {
 				var once sync.Once
 				b.drain = func() { once.Do(ok.ShutDownWithDrain) }
 				b.shutDown = func() { once.Do(ok.ShutDown) }
-			}),
-		queueOf("a goroutine is left", "a goroutine that the constructor starts has no end", "QUEUE-19",
-			func(*brokenQueue, okQueue) {
-				go func() { select {} }()
 			}),
 		queueOf("a goroutine ends with its timer",
 			"each AddAfter has a timer and a goroutine, which nothing stops early", "QUEUE-19",

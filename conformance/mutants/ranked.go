@@ -22,13 +22,18 @@ type ranked struct {
 	merge   func(held, given int) int             // the priority of an item that is added again
 	earlier func(held, given time.Time) time.Time // its time
 	reenter func(it *rankedItem, raised bool)     // its place
-	next    func(ready []*rankedItem) int         // who comes by priority
+	ahead   func(a, b *rankedItem) bool           // whether a comes before b by priority
 	// who of those that have come due becomes ready first
 	sooner     func(a, b *rankedItem) int
 	shown      func(priority int) int // what GetWithPriority tells
 	delay      func(item string, o contract.AddOptions) time.Duration
 	only       func(items []string) []string // of those that AddWithOpts is given
 	turn       int                           // every so many Gets go by age; 0: none
+	depth      func() int                    // what Len tells
+	front      bool                          // what comes again is put before what waits
+	strict     bool                          // Done panics if the item was not handed out
+	quiet      bool                          // only the first ready item wakes a worker
+	lossy      bool                          // an Add of an item that is processed is lost
 	sticky     bool                          // an item keeps its priority while it is processed
 	comesAgain bool                          // Add leaves the time that an item waits for
 	forgetful  bool                          // any time that comes is taken for the item's
@@ -68,17 +73,13 @@ func newRanked(c clock.WithTicker) *ranked {
 	q := &ranked{
 		merge: func(held, given int) int { return max(held, given) },
 		earlier: func(held, given time.Time) time.Time {
-			if given.Before(held) {
-				return given
-			}
-			return held
+			return slices.MinFunc([]time.Time{held, given}, time.Time.Compare)
 		},
-		shown: func(priority int) int { return priority },
-		only:  func(items []string) []string { return items },
-		turn:  16,
-		clock: c,
-		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond,
-			1000*time.Second),
+		shown:   func(priority int) int { return priority },
+		only:    func(items []string) []string { return items },
+		turn:    16,
+		clock:   c,
+		limiter: newItemLimiter(),
 		later: workqueue.NewTypedDelayingQueueWithConfig(
 			workqueue.TypedDelayingQueueConfig[string]{Clock: c}),
 		held: map[string]*rankedItem{},
@@ -88,7 +89,10 @@ func newRanked(c clock.WithTicker) *ranked {
 			it.place = q.newPlace()
 		}
 	}
-	q.next = byPriority
+	q.ahead = func(a, b *rankedItem) bool {
+		return a.priority > b.priority || a.priority == b.priority && a.place < b.place
+	}
+	q.depth = func() int { return len(q.ready) }
 	q.sooner = func(a, b *rankedItem) int {
 		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.arrival, b.arrival))
 	}
@@ -106,9 +110,10 @@ func newRanked(c clock.WithTicker) *ranked {
 	return q
 }
 
-func byPriority(ready []*rankedItem) (best int) {
-	for i, it := range ready {
-		if b := ready[best]; it.priority > b.priority || it.priority == b.priority && it.place < b.place {
+// next is the place in ready of the item that comes by priority.
+func (q *ranked) next() (best int) {
+	for i, it := range q.ready {
+		if q.ahead(it, q.ready[best]) {
 			best = i
 		}
 	}
@@ -147,6 +152,9 @@ func (q *ranked) add(item string, priority int, after time.Duration) {
 		return
 	}
 	it := q.held[item]
+	if it != nil && it.processing && q.lossy {
+		return
+	}
 	if it == nil {
 		q.added++
 		it = &rankedItem{item: item, priority: priority, arrival: q.added}
@@ -193,7 +201,12 @@ func (q *ranked) makeReady(it *rankedItem) {
 	if q.early && q.chosen == nil {
 		q.chosen = it
 	}
-	q.change.Broadcast()
+	switch {
+	case !q.quiet:
+		q.change.Broadcast()
+	case len(q.ready) == 1:
+		q.change.Signal()
+	}
 }
 
 // ripen makes ready what has come due. The delaying queue keeps the earliest time
@@ -251,7 +264,7 @@ func (q *ranked) GetWithPriority() (string, int, bool) {
 		}
 		q.change.Wait()
 	}
-	i := q.next(q.ready)
+	i := q.next()
 	if q.chosen != nil {
 		i = slices.Index(q.ready, q.chosen)
 	}
@@ -262,7 +275,7 @@ func (q *ranked) GetWithPriority() (string, int, bool) {
 	q.ready = slices.Delete(q.ready, i, i+1)
 	q.chosen = nil
 	if q.early && len(q.ready) > 0 {
-		q.chosen = q.ready[q.next(q.ready)]
+		q.chosen = q.ready[q.next()]
 	}
 	it.dirty, it.processing = false, true
 	q.busy++
@@ -274,12 +287,18 @@ func (q *ranked) Done(item string) {
 	defer q.mu.Unlock()
 	it := q.held[item]
 	if it == nil || !it.processing {
+		if q.strict {
+			panic("done with " + item + ", which was not got")
+		}
 		return
 	}
 	it.processing = false
 	switch {
 	case it.dirty:
 		q.makeReady(it)
+		if q.front {
+			it.place = -it.place
+		}
 	case !it.waits:
 		delete(q.held, item)
 	}
@@ -290,7 +309,7 @@ func (q *ranked) Done(item string) {
 func (q *ranked) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.ready)
+	return q.depth()
 }
 
 func (q *ranked) ShutDown()          { q.shutDown(false) }

@@ -35,10 +35,7 @@ func TestStoresStandOnSoundGround(t *testing.T) {
 		opts []suite.Option
 	}{
 		{"client-go", func(ix contract.Indexers) contract.Store { return newBase(ix) }, waivers},
-		{"sharded", func(ix contract.Indexers) contract.Store { return newSharded(ix) }, waivers},
-		{"dense", func(ix contract.Indexers) contract.Store { return newDense(ix) }, nil},
 		{"snapshots", func(ix contract.Indexers) contract.Store { return newSnapshots(ix) }, nil},
-		{"reclaiming", func(ix contract.Indexers) contract.Store { return newReclaiming(ix) }, nil},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			storetest.Run(t, s.new, append(s.opts, suite.WithEffort(0.3))...)
@@ -88,12 +85,11 @@ func TestHeapsStandOnSoundGround(t *testing.T) {
 		delaytest.Run(t, m.NewDelay, suite.WithEffort(0.3), delaytest.Granularity(m.Granularity))
 	})
 	t.Run("counting", func(t *testing.T) { // sound but for what they count
-		const long = "a flood in a sorted list takes a minute"
-		delaytest.Run(t, newSortedList, suite.WithEffort(0.1), suite.Waive("DELAY-13", long),
-			suite.Waive("DELAY-14", long))
-		delaytest.Run(t, func() contract.DelayHeap[string] {
-			return &slotWalker{Heap: pointerheap.New()}
-		}, suite.WithEffort(0.1))
+		for _, m := range hoarders() {
+			if m.Steps != nil {
+				delaytest.Run(t, m.NewDelay, suite.WithEffort(0.1))
+			}
+		}
 		delaytest.Run(t, func() contract.DelayHeap[string] {
 			return removable{pointerheap.New(), (*pointerheap.Heap).TakeOut}
 		}, suite.WithEffort(0.3))

@@ -15,25 +15,22 @@ const (
 )
 
 var basicCases = []suite.Case[env]{
-	{Clause: "QUEUE-1", Name: "added-three-times", Why: whyExtra, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	check("QUEUE-1", "added-three-times", whyExtra, with(func(w *world) {
 		w.add("a", "a", "b", "a")
 		w.awaitLen(2)
 		w.mustGet("a", "b")
 		w.done("a", "b")
 		w.add("canary")
 		w.mustGet("canary")
-	}},
-	{Clause: "QUEUE-1", Name: "forgotten-after-done", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-1", "forgotten-after-done", whyLost, with(func(w *world) {
 		for range 5 {
 			w.add("a", "a")
 			w.mustGet("a")
 			w.done("a")
 		}
-	}},
-	{Clause: "QUEUE-2", Name: "again-after-done", Why: whyTwice, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-2", "again-after-done", whyTwice, with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		w.add("a", "a", "canary")
@@ -41,19 +38,18 @@ var basicCases = []suite.Case[env]{
 		second := w.startGet()
 		w.settle()
 		if second.done() {
-			t.Fatalf("Get = %q while a worker has %q", second.item, "a")
+			w.t.Fatalf("Get = %q while a worker has %q", second.item, "a")
 		}
 		w.done("a")
 		w.finish("Get after Done", second.call)
 		if second.item != "a" {
-			t.Fatalf("Get = %q, want %q, which was added while it was processed", second.item, "a")
+			w.t.Fatalf("Get = %q, want %q, which was added while it was processed", second.item, "a")
 		}
 		w.done("a", "canary")
 		w.add("last")
 		w.mustGet("last") // a was added twice while it was processed, and came once
-	}},
-	{Clause: "QUEUE-2", Name: "delayed-while-processed", Why: whyTwice, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-2", "delayed-while-processed", whyTwice, with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		w.addAfter("a", 2)
@@ -62,10 +58,9 @@ var basicCases = []suite.Case[env]{
 		w.mustGet("canary")
 		w.done("a")
 		w.mustGet("a")
-	}},
-	{Clause: "QUEUE-3", Name: "first-in-first-out",
-		Why: "an object could wait for ever behind busier ones", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+	})),
+	check("QUEUE-3", "first-in-first-out", "an object could wait for ever behind busier ones",
+		with(func(w *world) {
 			next, in := 0, 0
 			name := func(i int) string { return fmt.Sprint("item", i) }
 			// more items than any first array holds
@@ -80,25 +75,22 @@ var basicCases = []suite.Case[env]{
 					next++
 				}
 			}
-		}},
-	{Clause: "QUEUE-3", Name: "adding-again-keeps-the-place",
-		Why: "a busy object would be put off again and again", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		})),
+	check("QUEUE-3", "adding-again-keeps-the-place", "a busy object would be put off again and again",
+		with(func(w *world) {
 			w.add("a", "b", "a", "c", "b")
 			w.mustGet("a", "b", "c")
-		}},
-	{Clause: "QUEUE-4", Name: "behind-what-waits",
-		Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		})),
+	check("QUEUE-4", "behind-what-waits",
+		"an object that changes all the time would starve the others", with(func(w *world) {
 			w.add("a")
 			w.mustGet("a")
 			w.add("a", "b", "c")
 			w.done("a")
 			w.mustGet("b", "c", "a")
-		}},
-	{Clause: "QUEUE-5", Name: "waits-and-wakes", Why: "workers would spin, or sleep on a full queue",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		})),
+	check("QUEUE-5", "waits-and-wakes", "workers would spin, or sleep on a full queue",
+		with(func(w *world) {
 			var gets []*getting
 			for range 5 {
 				gets = append(gets, w.startGet())
@@ -106,7 +98,7 @@ var basicCases = []suite.Case[env]{
 			w.settle()
 			for _, g := range gets {
 				if g.done() {
-					t.Fatalf("Get = %q, %v on an empty queue", g.item, g.shutdown)
+					w.t.Fatalf("Get = %q, %v on an empty queue", g.item, g.shutdown)
 				}
 			}
 			for i := range gets {
@@ -118,11 +110,10 @@ var basicCases = []suite.Case[env]{
 				got[g.item] = true
 			}
 			if len(got) != len(gets) {
-				t.Errorf("five workers got %v", got)
+				w.t.Errorf("five workers got %v", got)
 			}
-		}},
-	{Clause: "QUEUE-5", Name: "woken-by-one-add", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+		})),
+	check("QUEUE-5", "woken-by-one-add", whyLost, with(func(w *world) {
 		for i := range 3 {
 			g := w.startGet()
 			w.settle()
@@ -131,9 +122,8 @@ var basicCases = []suite.Case[env]{
 			w.finish("Get after Add", g.call)
 			w.done(item)
 		}
-	}},
-	{Clause: "QUEUE-5", Name: "woken-by-done", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-5", "woken-by-done", whyLost, with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		w.add("a")
@@ -141,49 +131,44 @@ var basicCases = []suite.Case[env]{
 		w.settle()
 		w.done("a")
 		w.finish("Get after Done", g.call)
-	}},
-	{Clause: "QUEUE-5", Name: "woken-by-time", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-5", "woken-by-time", whyLost, with(func(w *world) {
 		g := w.startGet()
 		w.settle()
 		w.addAfter("a", 2)
 		w.advance(w.ticks(2))
 		w.finish("Get of an item whose time has come", g.call)
-	}},
-	{Clause: "QUEUE-6", Name: "ready-only", Why: "autoscalers and alerts read the depth",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
-			w.awaitLen(0)
-			w.addAfter("later", never)
-			w.add("a", "b", "c")
-			w.awaitLen(3)
-			w.mustGet("a")
-			w.awaitLen(2)
-			w.mustGet("b")
-			w.done("a")
-			w.awaitLen(1)
-			w.done("b")
-			w.mustGet("c")
-			w.awaitLen(0)
-			w.done("c")
-			w.awaitLen(0)
-		}},
-	{Clause: "QUEUE-7", Name: "from-done-on",
-		Why: "an item that no worker may have is not work that waits", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+	})),
+	check("QUEUE-6", "ready-only", "autoscalers and alerts read the depth", with(func(w *world) {
+		w.awaitLen(0)
+		w.addAfter("later", never)
+		w.add("a", "b", "c")
+		w.awaitLen(3)
+		w.mustGet("a")
+		w.awaitLen(2)
+		w.mustGet("b")
+		w.done("a")
+		w.awaitLen(1)
+		w.done("b")
+		w.mustGet("c")
+		w.awaitLen(0)
+		w.done("c")
+		w.awaitLen(0)
+	})),
+	check("QUEUE-7", "from-done-on", "an item that no worker may have is not work that waits",
+		with(func(w *world) {
 			w.add("a")
 			w.mustGet("a")
 			w.add("a")
 			w.settle()
 			if n := w.q.Len(); n != 0 {
-				t.Fatalf("Len() = %d while the only item is processed", n)
+				w.t.Fatalf("Len() = %d while the only item is processed", n)
 			}
 			w.done("a")
 			w.awaitLen(1)
-		}},
-	{Clause: "QUEUE-8", Name: "unknown-and-twice",
-		Why: "a worker's deferred Done must not break the queue", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		})),
+	check("QUEUE-8", "unknown-and-twice", "a worker's deferred Done must not break the queue",
+		with(func(w *world) {
 			w.done("never added")
 			w.awaitLen(0)
 			w.add("a", "b")
@@ -198,18 +183,16 @@ var basicCases = []suite.Case[env]{
 			w.mustGet("canary")
 			w.done("b")
 			w.mustGet("b")
-		}},
-	{Clause: "QUEUE-9", Name: "ready-item", Why: whyTwice, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+		})),
+	check("QUEUE-9", "ready-item", whyTwice, with(func(w *world) {
 		w.add("a", "b")
 		w.done("a")
 		w.awaitLen(2)
 		w.mustGet("a", "b")
 		w.add("canary")
 		w.mustGet("canary")
-	}},
-	{Clause: "QUEUE-9", Name: "ready-again", Why: whyTwice, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-9", "ready-again", whyTwice, with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		w.add("a")
@@ -220,5 +203,5 @@ var basicCases = []suite.Case[env]{
 		w.mustGet("a")
 		w.add("canary")
 		w.mustGet("canary")
-	}},
+	})),
 }

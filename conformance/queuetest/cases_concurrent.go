@@ -16,38 +16,34 @@ import (
 )
 
 var concurrentCases = []suite.Case[env]{
-	{Clause: "QUEUE-5", Name: "all-at-once", Why: "work would wait while workers sleep",
-		Run: func(t *suite.T, e env) {
-			wakesAll(t, e, func(w *world, items []string) { w.add(items...) })
-		}},
-	{Clause: "QUEUE-5", Name: "all-at-once-by-time", Why: "work would wait while workers sleep",
-		Run: func(t *suite.T, e env) {
+	check("QUEUE-5", "all-at-once", "work would wait while workers sleep", func(t *suite.T, e env) {
+		wakesAll(t, e, func(w *world, items []string) { w.add(items...) })
+	}),
+	check("QUEUE-5", "all-at-once-by-time", "work would wait while workers sleep",
+		func(t *suite.T, e env) {
 			wakesAll(t, e, func(w *world, items []string) {
 				for _, item := range items {
 					w.addAfter(item, 1)
 				}
 				w.advance(w.tick())
 			})
-		}},
+		}),
 	// controller-runtime#3538: an item was handed to a worker that had left.
-	{Clause: "QUEUE-12", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
+	check("QUEUE-12", "busy-workers", whyStuck, func(t *suite.T, e env) {
 		for round := range t.Scale(30) {
 			w := newWorld(t, t, e)
-			var working []*call
 			var turns atomic.Int64
-			for who := range 8 {
-				working = append(working, start(func() {
-					for n := 0; ; n++ {
-						w.q.Add(fmt.Sprint("item", who, "-", n%20))
-						item, shutdown := w.q.Get()
-						if shutdown {
-							return
-						}
-						w.q.Done(item)
-						turns.Add(1)
+			working := startEach(8, func(who int) {
+				for n := 0; ; n++ {
+					w.q.Add(fmt.Sprint("item", who, "-", n%20))
+					item, shutdown := w.q.Get()
+					if shutdown {
+						return
 					}
-				}))
-			}
+					w.q.Done(item)
+					turns.Add(1)
+				}
+			})
 			w.mustSee(func() bool {
 				return turns.Load() >= int64(round)
 			}, fmt.Sprintf("%d items are done by workers that add and get", round), working...)
@@ -55,10 +51,9 @@ var concurrentCases = []suite.Case[env]{
 			w.finish("each of eight workers that add and get, after ShutDown,", working...)
 			w.close()
 		}
-	}},
-	{Clause: "QUEUE-15", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		items := t.ScaleSize(300)
+	}),
+	check("QUEUE-15", "busy-workers", whyStuck, with(func(w *world) {
+		items := w.owner.ScaleSize(300)
 		for i := range items {
 			w.add(fmt.Sprint("item", i))
 		}
@@ -69,10 +64,9 @@ var concurrentCases = []suite.Case[env]{
 		w.finish("ShutDownWithDrain while workers are busy", start(w.q.ShutDownWithDrain))
 		w.finish("each worker after ShutDownWithDrain", c.working...)
 		c.mustBe(items)
-	}},
-	{Clause: "QUEUE-21", Name: "due-together", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
-		items := t.ScaleSize(3000)
+	})),
+	check("QUEUE-21", "due-together", whyLost, with(func(w *world) {
+		items := w.owner.ScaleSize(3000)
 		c := newCounting(w)
 		for i := range items {
 			w.addAfter(fmt.Sprint("item", i), 50)
@@ -82,30 +76,27 @@ var concurrentCases = []suite.Case[env]{
 		w.q.ShutDown()
 		w.finish("each worker after ShutDown", c.working...)
 		c.mustBe(items)
-	}},
-	{Clause: "QUEUE-24", Name: "by-several-producers", Why: whyLost, Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-24", "by-several-producers", whyLost, func(t *suite.T, e env) {
 		const items, producers = 8, 4
 		w := open(t, e)
 		var mu sync.Mutex
 		due := map[string]time.Time{}
 		var first time.Time
-		var producing []*call
-		for p := range producers {
-			producing = append(producing, start(func() {
-				for i := range items {
-					item := fmt.Sprint("item", i)
-					at := w.addAfter(item, 20+(p*7+i*3)%30)
-					mu.Lock()
-					if due[item].IsZero() || at.Before(due[item]) {
-						due[item] = at
-					}
-					if first.IsZero() || at.Before(first) {
-						first = at
-					}
-					mu.Unlock()
+		producing := startEach(producers, func(p int) {
+			for i := range items {
+				item := fmt.Sprint("item", i)
+				at := w.addAfter(item, 20+(p*7+i*3)%30)
+				mu.Lock()
+				if due[item].IsZero() || at.Before(due[item]) {
+					due[item] = at
 				}
-			}))
-		}
+				if first.IsZero() || at.Before(first) {
+					first = at
+				}
+				mu.Unlock()
+			}
+		})
 		w.finish("each producer", producing...)
 		if !w.takenIn(first) {
 			t.Skipf(tooSlow)
@@ -126,29 +117,29 @@ var concurrentCases = []suite.Case[env]{
 		}
 		w.advance(w.ticks(11))
 		w.mustGet("canary")
-	}},
-	{Clause: "QUEUE-39", Name: "ready-items", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-39", "ready-items", whyKept, func(t *suite.T, e env) {
 		letsGo(t, e, func(w *world, item string) { w.q.Add(item) }, func(*world) {})
-	}},
-	{Clause: "QUEUE-39", Name: "delayed-items", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-39", "delayed-items", whyKept, func(t *suite.T, e env) {
 		letsGo(t, e, func(w *world, item string) {
 			w.q.AddAfter(item, w.tick())
 		}, func(w *world) { w.advance(w.tick()) })
-	}},
-	{Clause: "QUEUE-39", Name: "put-off-and-then-sooner", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-39", "put-off-and-then-sooner", whyKept, func(t *suite.T, e env) {
 		letsGo(t, e, func(w *world, item string) {
 			w.q.AddAfter(item, w.ticks(never))
 			w.q.AddAfter(item, w.tick())
 		}, func(w *world) { w.advance(w.tick()) })
-	}},
-	{Clause: "QUEUE-39", Name: "added-before-their-time", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-39", "added-before-their-time", whyKept, func(t *suite.T, e env) {
 		// skips others: there an item that waits comes at its time, whenever it was added
 		openPriority(t, e)
 		letsGo(t, e, func(w *world, item string) {
 			w.q.AddAfter(item, w.ticks(never))
 			w.q.Add(item)
 		}, func(*world) {})
-	}},
+	}),
 }
 
 const whyKept = "a controller that once held a million keys would keep them for ever"
@@ -194,20 +185,18 @@ type counting struct {
 func newCounting(w *world) *counting {
 	const workers = 4
 	c := &counting{w: w, got: map[string]int{}}
-	for range workers {
-		c.working = append(c.working, start(func() {
-			for {
-				item, shutdown := w.q.Get()
-				if shutdown {
-					return
-				}
-				c.mu.Lock()
-				c.got[item]++
-				c.mu.Unlock()
-				w.q.Done(item)
+	c.working = startEach(workers, func(int) {
+		for {
+			item, shutdown := w.q.Get()
+			if shutdown {
+				return
 			}
-		}))
-	}
+			c.mu.Lock()
+			c.got[item]++
+			c.mu.Unlock()
+			w.q.Done(item)
+		}
+	})
 	return c
 }
 

@@ -14,8 +14,7 @@ import (
 )
 
 var costCases = []suite.Case[env]{
-	{Clause: "QUEUE-21", Name: "the-zero-item", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	check("QUEUE-21", "the-zero-item", whyLost, with(func(w *world) {
 		const zero = ""
 		w.add(zero, "a", zero)
 		w.awaitLen(2)
@@ -30,27 +29,25 @@ var costCases = []suite.Case[env]{
 		w.mustGet(zero)
 		w.done(zero)
 		w.awaitLen(0)
-	}},
-	{Clause: "QUEUE-11", Name: "the-zero-item", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-11", "the-zero-item", whyLost, with(func(w *world) {
 		w.add("b", "")
 		w.q.ShutDown()
 		w.mustGet("b", "")
 		w.mustEnd()
-	}},
-	{Clause: "QUEUE-21", Name: "flood-and-ebb", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-21", "flood-and-ebb", whyLost, with(func(w *world) {
 		f := &flood{world: w}
 		// Past the size of any first table, and back; and to powers of two, where a hash table
 		// may have no room left.
 		for _, ready := range []int{64, 0, 100, 0, 512, 3, 700, 30, 300, 0, 5, 530, 0} {
 			f.to(ready)
-			t.Progress()
+			w.owner.Progress()
 		}
 		w.finish("ShutDownWithDrain when every item is done", start(w.q.ShutDownWithDrain))
-	}},
-	{Clause: "QUEUE-46", Name: "coming-and-going",
-		Why: "a controller that runs for months would fill the memory", Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-46", "coming-and-going", "a controller that runs for months would fill the memory",
+		func(t *suite.T, e env) {
 			w := newWorld(t, t, e)
 			defer w.close()
 			const limit = 120_000 // bytes: five for each of 24,000 items
@@ -65,9 +62,9 @@ var costCases = []suite.Case[env]{
 					w.finish("ShutDown", start(q.ShutDown))
 					w.settle()
 				})
-		}},
-	{Clause: "QUEUE-48", Name: "clock-reads", Why: "each idle controller would keep a processor busy",
-		Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-48", "clock-reads", "each idle controller would keep a processor busy",
+		func(t *suite.T, e env) {
 			var c *watched
 			newQueue := e.newQueue
 			e.newQueue = func(of clock.WithTicker) contract.DelayingQueue[string] {
@@ -87,16 +84,15 @@ var costCases = []suite.Case[env]{
 			if c.reads.Load() == 0 {
 				t.Skipf("the queue reads another clock than the one that it is given")
 			}
-		}},
-	{Clause: "QUEUE-48", Name: "a-worker-that-waits",
-		Why: "each idle worker would keep a processor busy", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		}),
+	check("QUEUE-48", "a-worker-that-waits", "each idle worker would keep a processor busy",
+		with(func(w *world) {
 			g := w.startGet()
-			w.mustAwait(t.OthersWait, "a Get that waits gives its processor back; a goroutine of the "+
+			w.mustAwait(w.owner.OthersWait, "a Get that waits gives its processor back; a goroutine of the "+
 				"queue that sleeps counts as one that polls: let it wait for a timer's channel")
 			w.add("a")
 			w.finish("Get", g.call)
-		}},
+		})),
 }
 
 // flood keeps many items ready, first in, first out, and counts what it added.

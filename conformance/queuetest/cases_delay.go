@@ -17,16 +17,15 @@ const (
 )
 
 var delayCases = []suite.Case[env]{
-	{Clause: "QUEUE-22", Name: "not-before", Why: whyEarly, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	check("QUEUE-22", "not-before", whyEarly, with(func(w *world) {
 		due := w.addAfter("a", 10)
 		canaryDue := w.addAfter("canary", 9)
 		if !w.takenIn(canaryDue) {
-			t.Skipf(tooSlow)
+			w.owner.Skipf(tooSlow)
 		}
 		w.advance(w.ticks(7))
 		if n := w.q.Len(); n > 0 && !w.reached(canaryDue) {
-			t.Fatalf("%d items are ready after 8 ticks; their delays are 9 and 10", n)
+			w.t.Fatalf("%d items are ready after 8 ticks; their delays are 9 and 10", n)
 		}
 		w.advance(w.tick())
 		if first := w.get(); first == "a" && !w.exact() && w.reached(due) {
@@ -35,34 +34,32 @@ var delayCases = []suite.Case[env]{
 			w.mustGet("canary")
 			return
 		} else if first != "canary" { // a queue that found canary due has looked at a as well
-			t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
+			w.t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
 		}
 		w.settle()
 		if n := w.q.Len(); n > 0 && !w.reached(due) {
-			t.Fatalf("an item with a delay of 10 ticks is ready %s before its time",
+			w.t.Fatalf("an item with a delay of 10 ticks is ready %s before its time",
 				due.Sub(w.clock().Now()))
 		}
 		w.advance(w.tick())
 		w.mustGet("a")
 		if !w.reached(due) {
-			t.Fatalf("an item with a delay of 10 ticks came %s before its time", due.Sub(w.clock().Now()))
+			w.t.Fatalf("an item with a delay of 10 ticks came %s before its time", due.Sub(w.clock().Now()))
 		}
-	}},
-	{Clause: "QUEUE-22", Name: "one-after-another", Why: whyEarly, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-22", "one-after-another", whyEarly, with(func(w *world) {
 		for i := range 10 {
 			due := w.addAfter("a", 1+i%3)
 			w.advance(w.ticks(1 + i%3))
 			w.mustGet("a")
 			if !w.reached(due) {
-				t.Fatalf("round %d: the item came %s before its time", i, due.Sub(w.clock().Now()))
+				w.t.Fatalf("round %d: the item came %s before its time", i, due.Sub(w.clock().Now()))
 			}
 			w.done("a")
 		}
-	}},
-	{Clause: "QUEUE-22", Name: "short-after-long",
-		Why: "the queue would sleep until the long one's time", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+	})),
+	check("QUEUE-22", "short-after-long", "the queue would sleep until the long one's time",
+		with(func(w *world) {
 			w.addAfter("long", never)
 			w.settle()
 			w.addAfter("short", 2)
@@ -72,20 +69,19 @@ var delayCases = []suite.Case[env]{
 			w.addAfter("next", 2)
 			w.advance(w.ticks(2))
 			w.mustGet("next")
-		}},
-	{Clause: "QUEUE-22", Name: "a-nanosecond", Why: whyEarly, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+		})),
+	check("QUEUE-22", "a-nanosecond", whyEarly, with(func(w *world) {
 		due := w.clock().Now().Add(1)
 		w.q.AddAfter("a", 1)
 		w.settle()
 		if n := w.q.Len(); n > 0 && !w.reached(due) {
-			t.Fatalf("an item with a delay of a nanosecond is ready, and time stands still")
+			w.t.Fatalf("an item with a delay of a nanosecond is ready, and time stands still")
 		}
 		w.advance(w.tick())
 		w.mustGet("a")
-	}},
-	{Clause: "QUEUE-22", Name: "many-due-at-once",
-		Why: "what is due together would come in portions, seconds apart", Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-22", "many-due-at-once", "what is due together would come in portions, seconds apart",
+		func(t *suite.T, e env) {
 			// More than a queue may move at once, by much and by little: something must not be
 			// left behind where nothing else waits.
 			for _, items := range []int{700, 257 + t.Rand().IntN(8)} {
@@ -114,30 +110,28 @@ var delayCases = []suite.Case[env]{
 					w.settle()
 				}
 			}
-		}},
-	{Clause: "QUEUE-22", Name: "the-system's-clock",
-		Why: "a queue that is made without a clock would crash", Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-22", "the-system's-clock", "a queue that is made without a clock would crash",
+		func(t *suite.T, e env) {
 			w := open(t, e.configuredAs(t,
 				contract.QueueConfig{Name: queueName, MetricsProvider: newMeter()},
 				false))
 			w.q.AddAfter("a", 1)
 			w.mustGet("a")
 			w.done("a")
-		}},
-	{Clause: "QUEUE-22", Name: "the-longest", Why: "a sum of times that overflows is a time long past",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		}),
+	check("QUEUE-22", "the-longest", "a sum of times that overflows is a time long past",
+		with(func(w *world) {
 			w.q.AddAfter("in 292 years", math.MaxInt64)
 			w.addAfter("canary", 3)
 			w.advance(w.ticks(3))
 			w.mustGet("canary")
 			w.settle()
 			w.awaitLen(0)
-		}},
-	{Clause: "QUEUE-23", Name: "comes-once", Why: whyExtra, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+		})),
+	check("QUEUE-23", "comes-once", whyExtra, with(func(w *world) {
 		w.finish("AddAfter without a delay, Get and Done", start(func() {
-			for range max(100, t.Scale(300)) {
+			for range max(100, w.owner.Scale(300)) {
 				w.q.AddAfter("a", 0)
 				item, _ := w.q.Get()
 				w.q.Done(item)
@@ -147,60 +141,55 @@ var delayCases = []suite.Case[env]{
 		w.awaitLen(0)
 		w.add("canary")
 		w.mustGet("canary")
-	}},
-	{Clause: "QUEUE-23", Name: "zero-and-less", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-23", "zero-and-less", whyLost, with(func(w *world) {
 		w.q.AddAfter("a", 0)
 		w.q.AddAfter("b", -time.Nanosecond)
 		w.q.AddAfter("c", math.MinInt64)
 		w.settle()
 		if w.exact() { // the clock stands still while this waits
 			for n := w.q.Len(); n < 3; n = w.q.Len() {
-				if w.virtual() || t.HasStalled() {
-					t.Fatalf("%d of three items without a delay are ready while time stands still", n)
+				if w.virtual() || w.owner.HasStalled() {
+					w.t.Fatalf("%d of three items without a delay are ready while time stands still", n)
 				}
 				w.settle()
 			}
 		}
 		w.awaitLen(3)
 		w.mustGet("a", "b", "c")
-	}},
-	{Clause: "QUEUE-24", Name: "earlier-second", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-24", "earlier-second", whyLost, with(func(w *world) {
 		w.addAfter("a", 60)
 		due := w.addAfter("a", 20)
 		comesOnce(w, due)
-	}},
-	{Clause: "QUEUE-24", Name: "later-second",
-		Why: "an event that postpones a retry lets a busy object starve", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+	})),
+	check("QUEUE-24", "later-second", "an event that postpones a retry lets a busy object starve",
+		with(func(w *world) {
 			due := w.addAfter("a", 20)
 			w.addAfter("a", 60)
 			comesOnce(w, due)
-		}},
-	{Clause: "QUEUE-24", Name: "from-far-to-near", Why: whyLost, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+		})),
+	check("QUEUE-24", "from-far-to-near", whyLost, with(func(w *world) {
 		w.addAfter("a", never)
 		w.addAfter("b", never)
 		w.settle()
 		w.addAfter("a", 2)
 		w.advance(w.ticks(2))
 		w.mustGet("a")
-	}},
-	{Clause: "QUEUE-25", Name: "every-tick", Why: whyOrder, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-25", "every-tick", whyOrder, with(func(w *world) {
 		s := schedule{}
-		for _, i := range t.Rand().Perm(20) {
+		for _, i := range w.owner.Rand().Perm(20) {
 			s.add(w, fmt.Sprint("item", i), 20+i)
 		}
 		if !s.takenIn(w) {
-			t.Skipf(tooSlow)
+			w.owner.Skipf(tooSlow)
 		}
 		w.advance(w.ticks(40))
 		s.takeAll(w)
-	}},
-	{Clause: "QUEUE-27", Name: "thousands-and-no-worker",
-		Why: "an event handler that blocks stops its informer", Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-27", "thousands-and-no-worker", "an event handler that blocks stops its informer",
+		func(t *suite.T, e env) {
 			w, rnd := open(t, e), t.Rand()
 			s := schedule{}
 			n := t.ScaleSize(5000)
@@ -215,7 +204,7 @@ var delayCases = []suite.Case[env]{
 			w.advance(w.ticks(115))
 			w.advance(w.ticks(25))
 			s.takeAll(w)
-		}},
+		}),
 }
 
 // comesOnce asserts that "a" comes at due and not again. "a" was delayed to due and to 60

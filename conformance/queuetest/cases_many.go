@@ -14,29 +14,26 @@ import (
 )
 
 var manyCases = []suite.Case[env]{
-	{Clause: "QUEUE-32", Name: "by-many-goroutines", Why: whyPriority, Run: func(t *suite.T, e env) {
+	check("QUEUE-32", "by-many-goroutines", whyPriority, func(t *suite.T, e env) {
 		for range t.Scale(5) {
 			raisedByMany(t, e)
 			t.Progress()
 		}
-	}},
-	{Clause: "QUEUE-29", Name: "by-many-goroutines", Why: whyCount, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-29", "by-many-goroutines", whyCount, func(t *suite.T, e env) {
 		const goroutines, rounds = 8, 50
 		w, q := openRateLimiting(t, e)
 		if failOnce(w, q, "counted") == 0 {
 			t.Skipf("the queue's limiter does not count")
 		}
 		own := func(g int) string { return fmt.Sprint("item", g) }
-		var failing []*call
-		for g := range goroutines {
-			failing = append(failing, start(func() {
-				for range rounds {
-					q.AddRateLimited("shared")
-					q.AddRateLimited(own(g))
-					q.NumRequeues("shared")
-				}
-			}))
-		}
+		failing := startEach(goroutines, func(g int) {
+			for range rounds {
+				q.AddRateLimited("shared")
+				q.AddRateLimited(own(g))
+				q.NumRequeues("shared")
+			}
+		})
 		w.finish("each goroutine that calls AddRateLimited", failing...)
 		w.awaitCount(q, "shared", goroutines*rounds)
 		var forgetting []*call
@@ -51,24 +48,21 @@ var manyCases = []suite.Case[env]{
 		for g := range goroutines {
 			w.mustCount(q, own(g), g%2*rounds)
 		}
-	}},
-	{Clause: "QUEUE-44", Name: "one-call-at-a-time",
-		Why: "an order that somebody else wrote has no lock, as client-go's need none",
-		Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-44", "one-call-at-a-time",
+		"an order that somebody else wrote has no lock, as client-go's need none",
+		func(t *suite.T, e env) {
 			const producers, items = 4, 100
 			o := &alone{}
 			w := openWith(t, e, o)
 			c := newCounting(w)
-			var producing []*call
-			for p := range producers {
-				producing = append(producing, start(func() {
-					for i := range items {
-						w.q.Add(fmt.Sprint("item", p, "-", i))
-						w.q.Add(fmt.Sprint("item", p, "-", i/2)) // may be ready still
-						w.q.Len()
-					}
-				}))
-			}
+			producing := startEach(producers, func(p int) {
+				for i := range items {
+					w.q.Add(fmt.Sprint("item", p, "-", i))
+					w.q.Add(fmt.Sprint("item", p, "-", i/2)) // may be ready still
+					w.q.Len()
+				}
+			})
 			w.finish("each producer", producing...)
 			w.mustSee(func() bool {
 				return c.count() >= producers*items
@@ -81,26 +75,23 @@ var manyCases = []suite.Case[env]{
 			if n := o.pops.Load(); n < producers*items {
 				t.Errorf("the order was asked for %d of %d items", n, producers*items)
 			}
-		}},
-	{Clause: "QUEUE-42", Name: "by-many-goroutines",
-		Why: "graphs and alerts would drift from what the controller does", Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-42", "by-many-goroutines",
+		"graphs and alerts would drift from what the controller does", func(t *suite.T, e env) {
 			const producers, rounds, names = 4, 100, 7
 			w, m := openMetered(t, e)
 			c := newCounting(w)
-			var producing []*call
-			for p := range producers {
-				producing = append(producing, start(func() {
-					for i := range rounds {
-						w.q.Add(fmt.Sprint("item", (p+i)%names))
-					}
-				}))
-			}
+			producing := startEach(producers, func(p int) {
+				for i := range rounds {
+					w.q.Add(fmt.Sprint("item", (p+i)%names))
+				}
+			})
 			w.finish("each producer", producing...)
 			// Each item that became ready, or was to be at its Done, is handed out.
 			m.awaitCounts(w, func() map[string]int { return map[string]int{adds: c.total(), depth: 0} })
 			w.q.ShutDown()
 			w.finish("each worker after ShutDown", c.working...)
-		}},
+		}),
 }
 
 // raisedByMany has each item added by three goroutines, by one of them with a higher priority.
@@ -109,42 +100,37 @@ func raisedByMany(t *suite.T, e env) {
 	const trios, items, high = 3, 30, 10
 	w := newWorld(t, t, e)
 	defer w.close()
-	q, ok := w.q.(contract.PriorityQueue[string])
+	q, ok := w.q.(priorityQueue)
 	if !ok {
 		t.Skipf("%T is no contract.PriorityQueue", w.q)
 	}
 	var mu sync.Mutex
 	got := map[string][]int{}
 	came := 0 // with the higher priority
-	var producing, working []*call
 	begin := make(chan struct{})
-	for p := range 3 * trios {
-		producing = append(producing, start(func() {
-			<-begin // all at once
-			for i := range items {
-				q.AddWithOpts(contract.AddOptions{Priority: new(p % 3 / 2 * high)},
-					fmt.Sprint("item", p/3, "-", i))
-				runtime.Gosched()
+	producing := startEach(3*trios, func(p int) {
+		<-begin // all at once
+		for i := range items {
+			q.AddWithOpts(contract.AddOptions{Priority: new(p % 3 / 2 * high)},
+				fmt.Sprint("item", p/3, "-", i))
+			runtime.Gosched()
+		}
+	})
+	working := startEach(2, func(int) {
+		for {
+			item, priority, shutdown := q.GetWithPriority()
+			if shutdown {
+				return
 			}
-		}))
-	}
-	for range 2 {
-		working = append(working, start(func() {
-			for {
-				item, priority, shutdown := q.GetWithPriority()
-				if shutdown {
-					return
-				}
-				mu.Lock()
-				got[item] = append(got[item], priority)
-				if priority == high {
-					came++
-				}
-				mu.Unlock()
-				q.Done(item)
+			mu.Lock()
+			got[item] = append(got[item], priority)
+			if priority == high {
+				came++
 			}
-		}))
-	}
+			mu.Unlock()
+			q.Done(item)
+		}
+	})
 	close(begin)
 	w.finish("each producer", producing...)
 	w.mustSee(func() bool {

@@ -21,54 +21,53 @@ const (
 )
 
 var metricsCases = []suite.Case[env]{
-	{Clause: "QUEUE-41", Name: "each-once", Why: "a registry refuses the second metric of one name",
-		Run: func(t *suite.T, e env) {
-			w, m := openMetered(t, e)
+	check("QUEUE-41", "each-once", "a registry refuses the second metric of one name",
+		counted(func(w *world, m *meter) {
 			w.use()
 			want := []string{}
 			for _, kind := range []string{adds, depth, latency, longest, retries, unfinished, duration} {
 				want = append(want, kind+` of "`+queueName+`"`)
 			}
 			if made := m.names(); !slices.Equal(made, slices.Sorted(slices.Values(want))) {
-				t.Fatalf("the queue made the metrics %q", made)
+				w.t.Fatalf("the queue made the metrics %q", made)
 			}
-		}},
-	{Clause: "QUEUE-41", Name: "without-a-name",
-		Why: "queues without a name would all count into one metric", Run: func(t *suite.T, e env) {
+		})),
+	check("QUEUE-41", "without-a-name", "queues without a name would all count into one metric",
+		func(t *suite.T, e env) {
 			m := newMeter()
 			open(t, e.configured(t, contract.QueueConfig{MetricsProvider: m})).use()
 			if made := m.names(); len(made) > 0 {
 				t.Fatalf("the queue has no name and made the metrics %q", made)
 			}
-		}},
-	{Clause: "QUEUE-41", Name: "without-a-provider",
-		Why: "a controller without metrics would not start", Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-41", "without-a-provider", "a controller without metrics would not start",
+		func(t *suite.T, e env) {
 			open(t, e.configured(t, contract.QueueConfig{Name: queueName})).use()
-		}},
-	{Clause: "QUEUE-42", Name: "any-history", Why: whyCounts, Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-42", "any-history", whyCounts, func(t *suite.T, e env) {
 		e.configured(t, contract.QueueConfig{}) // or the case is skipped
 		randomHistories(t, e, history{addProcessed: true, delays: true, metered: true})
-	}},
-	{Clause: "QUEUE-42", Name: "retries", Why: whyCounts, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-42", "retries", whyCounts, func(t *suite.T, e env) {
 		w, m := openMetered(t, e)
 		w.add("a")
 		w.addAfter("b", never)
 		w.addAfter("b", never) // asked for twice
 		w.q.AddAfter("c", 1)   // a nanosecond is a delay
 		want := 3
-		if q, ok := w.q.(contract.RateLimitingQueue[string]); ok {
+		if q, ok := w.q.(limitedQueue); ok {
 			q.AddRateLimited("d")
 			want++
 		}
 		m.awaitCounts(w, func() map[string]int { return map[string]int{retries: want} })
-		if q, ok := w.q.(contract.PriorityQueue[string]); ok {
+		if q, ok := w.q.(priorityQueue); ok {
 			q.AddAfter("e", 0)
 			q.AddWithOpts(contract.AddOptions{After: -1}, "f", "g")
 			q.AddWithOpts(contract.AddOptions{After: w.ticks(never)}, "h", "i")
 			m.awaitCounts(w, func() map[string]int { return map[string]int{retries: want + 2} })
 		}
-	}},
-	{Clause: "QUEUE-42", Name: "after-shutdown", Why: whyCounts, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-42", "after-shutdown", whyCounts, func(t *suite.T, e env) {
 		w, m := openMetered(t, e)
 		w.add("a", "b")
 		w.mustGet("a")
@@ -76,7 +75,7 @@ var metricsCases = []suite.Case[env]{
 		w.add("a", "c")
 		w.addAfter("d", 0)
 		w.addAfter("e", 1)
-		if q, ok := w.q.(contract.RateLimitingQueue[string]); ok {
+		if q, ok := w.q.(limitedQueue); ok {
 			q.AddRateLimited("f")
 		}
 		w.done("a")
@@ -85,9 +84,8 @@ var metricsCases = []suite.Case[env]{
 		m.awaitCounts(w, func() map[string]int {
 			return map[string]int{adds: 2, depth: 1, retries: 0, latency: 1, duration: 1}
 		})
-	}},
-	{Clause: "QUEUE-43", Name: "latency-and-duration", Why: whySeconds, Run: func(t *suite.T, e env) {
-		w, m := openMetered(t, e)
+	}),
+	check("QUEUE-43", "latency-and-duration", whySeconds, counted(func(w *world, m *meter) {
 		added := w.moment(func() { w.add("a") })
 		w.advance(w.ticks(4))
 		w.add("a") // it is ready already
@@ -113,12 +111,11 @@ var metricsCases = []suite.Case[env]{
 		w.advance(w.ticks(2))
 		got = w.moment(func() { w.mustGet("a") })
 		m.mustObserve(w, latency, 3, became, got)
-	}},
-	{Clause: "QUEUE-43", Name: "what-workers-have",
-		Why: "a worker that hangs would be seen by no alert", Run: func(t *suite.T, e env) {
-			w, m := openMetered(t, e)
+	})),
+	check("QUEUE-43", "what-workers-have", "a worker that hangs would be seen by no alert",
+		counted(func(w *world, m *meter) {
 			if !w.exact() {
-				t.Skipf("in real time it would take seconds")
+				w.owner.Skipf("in real time it would take seconds")
 			}
 			w.add("a", "b", "c")
 			first := w.moment(func() { w.mustGet("a") })
@@ -135,12 +132,12 @@ var metricsCases = []suite.Case[env]{
 			w.done("b")
 			w.advance(2 * time.Second)
 			m.mustBeRunning(w)
-		}},
-	{Clause: "QUEUE-43", Name: "until-shutdown", Why: whyLeak, Run: func(t *suite.T, e env) {
+		})),
+	check("QUEUE-43", "until-shutdown", whyLeak, func(t *suite.T, e env) {
 		e = e.metered(t, newMeter())
 		leavesNothing(t, e, func(w *world) { w.use(); w.q.ShutDown() })
-	}},
-	{Clause: "QUEUE-49", Name: "of-a-metric", Why: whyPanic, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-49", "of-a-metric", whyPanic, func(t *suite.T, e env) {
 		m := &failingMeter{meter: newMeter()}
 		w := open(t, e.metered(t, m))
 		m.adds.Store(true)
@@ -148,27 +145,26 @@ var metricsCases = []suite.Case[env]{
 		w.finish("Add after a panic", start(func() { w.add("a", "b") }))
 		w.mustGet("a", "b")
 		w.finish("Done after a panic", start(func() { w.done("a", "b") }))
-	}},
-	{Clause: "QUEUE-49", Name: "of-a-metric-while-workers-wait", Why: whyPanic,
-		Run: func(t *suite.T, e env) {
-			m := &failingMeter{meter: newMeter()}
-			w := open(t, e.metered(t, m))
-			one, two := w.startGet(), w.startGet()
-			w.settle()
-			m.latency.Store(true)
-			w.add("a", "b") // the first Get panics, and its item is lost
-			w.done(w.theOther(one, two))
-			w.add("c")
-			w.mustGet("c")
-			w.done("c")
-			w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
-		}},
-	{Clause: "QUEUE-39", Name: "counted-items", Why: whyKept, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-49", "of-a-metric-while-workers-wait", whyPanic, func(t *suite.T, e env) {
+		m := &failingMeter{meter: newMeter()}
+		w := open(t, e.metered(t, m))
+		one, two := w.startGet(), w.startGet()
+		w.settle()
+		m.latency.Store(true)
+		w.add("a", "b") // the first Get panics, and its item is lost
+		w.done(w.theOther(one, two))
+		w.add("c")
+		w.mustGet("c")
+		w.done("c")
+		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
+	}),
+	check("QUEUE-39", "counted-items", whyKept, func(t *suite.T, e env) {
 		letsGo(t, e.metered(t, newMeter()), func(w *world, item string) {
 			w.q.Add(item)
 		}, func(*world) {})
-	}},
-	{Clause: "QUEUE-45", Name: "each-priority", Why: whyCounts, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-45", "each-priority", whyCounts, func(t *suite.T, e env) {
 		m := newMeter()
 		w, q := openPriority(t, e.metered(t, rankedMeter{m}))
 		add := func(priority int, items ...string) {
@@ -203,16 +199,16 @@ var metricsCases = []suite.Case[env]{
 		if n := m.of(depth); n != 0 {
 			t.Errorf("the depth without priorities is %v", n)
 		}
-	}},
-	{Clause: "QUEUE-45", Name: "without-priorities", Why: whyCounts, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-45", "without-priorities", whyCounts, func(t *suite.T, e env) {
 		m := newMeter()
 		w := open(t, e.metered(t, rankedMeter{m}))
-		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+		if _, ok := w.q.(priorityQueue); ok {
 			t.Skipf("a queue with priorities tells them apart")
 		}
 		w.add("a", "b")
 		m.awaitCounts(w, func() map[string]int { return map[string]int{depth: 2} })
-	}},
+	}),
 }
 
 // failingMeter is a meter whose count of adds, or whose latency, panics the next time that it

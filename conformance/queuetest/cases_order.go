@@ -14,9 +14,9 @@ import (
 )
 
 var orderCases = []suite.Case[env]{
-	{Clause: "QUEUE-44", Name: "the-touched-first",
-		Why: "a controller that orders its work would have it in the order of arrival",
-		Run: func(t *suite.T, e env) {
+	check("QUEUE-44", "the-touched-first",
+		"a controller that orders its work would have it in the order of arrival",
+		func(t *suite.T, e env) {
 			w, o := openOrdered(t, e)
 			w.add("a", "b", "c", "d")
 			w.add("c", "b") // touches them
@@ -42,8 +42,8 @@ var orderCases = []suite.Case[env]{
 			w.done("a")
 			w.mustEnd()
 			o.mustHear(t, "pop d", "pop a", "pop b", "push d", "pop d", "push a", "pop a")
-		}},
-	{Clause: "QUEUE-49", Name: "of-the-order", Why: whyPanic, Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-49", "of-the-order", whyPanic, func(t *suite.T, e env) {
 		w, o := openOrdered(t, e)
 		w.add("a")
 		for _, c := range []struct {
@@ -60,42 +60,40 @@ var orderCases = []suite.Case[env]{
 		w.finish("Add after a panic", start(func() { w.q.Add("c") }))
 		w.mustGet("a", "c")
 		w.finish("Done after a panic", start(func() { w.done("a", "c") }))
-	}},
-	{Clause: "QUEUE-49", Name: "of-the-order-while-workers-wait", Why: whyPanic,
-		Run: func(t *suite.T, e env) {
-			w, o := openOrdered(t, e)
-			one, two := w.startGet(), w.startGet()
-			w.settle()
-			o.failAt("pop a")
-			w.add("a", "b") // the first Get panics, and its item stays
-			first := w.theOther(one, two)
-			second := w.get()
-			if first == second {
-				t.Fatalf("%q came twice", first)
-			}
-			w.add(first)
-			o.failAt("push " + first)
-			w.mustPanic("Done, whose Push panics", func() { w.q.Done(first) })
-			w.done(second)
-			w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
-		}},
-	{Clause: "QUEUE-49", Name: "of-an-order-that-has-popped", Why: whyPanic,
-		Run: func(t *suite.T, e env) {
-			w, o := openOrdered(t, e)
-			one, two := w.startGet(), w.startGet()
-			w.settle()
-			o.failAt("popped a")
-			w.add("a") // the first Get panics, and the order has nothing more
-			w.settle()
-			w.add("b")
-			if item := w.theOther(one, two); item != "b" {
-				t.Fatalf("Get = %q, and the order held only %q", item, "b")
-			}
-			w.awaitLen(0)
-			w.done("b")
-			w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
-		}},
-	{Clause: "QUEUE-28", Name: "as-the-limiter-says", Why: whyEarly, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-49", "of-the-order-while-workers-wait", whyPanic, func(t *suite.T, e env) {
+		w, o := openOrdered(t, e)
+		one, two := w.startGet(), w.startGet()
+		w.settle()
+		o.failAt("pop a")
+		w.add("a", "b") // the first Get panics, and its item stays
+		first := w.theOther(one, two)
+		second := w.get()
+		if first == second {
+			t.Fatalf("%q came twice", first)
+		}
+		w.add(first)
+		o.failAt("push " + first)
+		w.mustPanic("Done, whose Push panics", func() { w.q.Done(first) })
+		w.done(second)
+		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
+	}),
+	check("QUEUE-49", "of-an-order-that-has-popped", whyPanic, func(t *suite.T, e env) {
+		w, o := openOrdered(t, e)
+		one, two := w.startGet(), w.startGet()
+		w.settle()
+		o.failAt("popped a")
+		w.add("a") // the first Get panics, and the order has nothing more
+		w.settle()
+		w.add("b")
+		if item := w.theOther(one, two); item != "b" {
+			t.Fatalf("Get = %q, and the order held only %q", item, "b")
+		}
+		w.awaitLen(0)
+		w.done("b")
+		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
+	}),
+	check("QUEUE-28", "as-the-limiter-says", whyEarly, func(t *suite.T, e env) {
 		l := &scripted{}
 		w, q := openRateLimiting(t, e.configured(t, contract.QueueConfig{Limiter: l}))
 		for _, ticks := range []int{0, 5, 1, 8} {
@@ -105,8 +103,8 @@ var orderCases = []suite.Case[env]{
 		if asked := l.asked("x"); asked != 4 {
 			t.Errorf("the limiter was asked %d times for 4 AddRateLimited", asked)
 		}
-	}},
-	{Clause: "QUEUE-36", Name: "whichever-is-shorter", Why: whyEarly, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-36", "whichever-is-shorter", whyEarly, func(t *suite.T, e env) {
 		l := &scripted{}
 		w, q := openPriority(t, e.configured(t, contract.QueueConfig{Limiter: l}))
 		tick := w.tick()
@@ -136,7 +134,7 @@ var orderCases = []suite.Case[env]{
 		if l.asked("late") > 0 {
 			t.Errorf("the limiter was asked after ShutDown, and counts a failure")
 		}
-	}},
+	}),
 }
 
 // openOrdered opens a queue with an order, and skips the case for one that has its own.
@@ -148,7 +146,7 @@ func openOrdered(t *suite.T, e env) (*world, *touched) {
 // openWith opens a queue with an order. It skips the case for a queue that has one of its own.
 func openWith(t *suite.T, e env, o workqueue.Queue[string]) *world {
 	w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
-	if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+	if _, ok := w.q.(priorityQueue); ok {
 		t.Skipf("a queue with priorities has an order of its own")
 	}
 	return w

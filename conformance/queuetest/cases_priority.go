@@ -42,26 +42,24 @@ func sameInstant(t *suite.T, e env, priorityOf func(i int) int) {
 }
 
 var priorityCases = []suite.Case[env]{
-	{Clause: "QUEUE-31", Name: "highest-first", Why: whyPriority, Run: func(t *suite.T, e env) {
-		r := openReferee(t, e)
+	check("QUEUE-31", "highest-first", whyPriority, judged(func(r *referee) {
 		r.addReady(-1, "low1", "low2")
 		r.addReady(5, "high")
 		r.add("zero")
 		r.joins(0, "zero")
 		r.takeAll()
-	}},
-	{Clause: "QUEUE-31", Name: "many-priorities", Why: whyPriority, Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-31", "many-priorities", whyPriority, func(t *suite.T, e env) {
 		r, rnd := openReferee(t, e), t.Rand()
 		for i := range t.ScaleSize(500) {
 			r.addReady(rnd.IntN(200)-100, fmt.Sprint("item", i))
 		}
 		r.takeAll()
-	}},
+	}),
 	// controller-runtime#3363: the queue chose the item for a Get while items were still
 	// being added.
-	{Clause: "QUEUE-31", Name: "added-before-the-get", Why: whyPriority, Run: func(t *suite.T, e env) {
-		r := openReferee(t, e)
-		for round := range t.Scale(100) {
+	check("QUEUE-31", "added-before-the-get", whyPriority, judged(func(r *referee) {
+		for round := range r.owner.Scale(100) {
 			for i := range 4 {
 				r.addReady(-10, fmt.Sprint("low", round, "-", i))
 			}
@@ -72,9 +70,8 @@ var priorityCases = []suite.Case[env]{
 			}
 		}
 		r.takeAll()
-	}},
-	{Clause: "QUEUE-31", Name: "became-ready-by-time", Why: whyPriority, Run: func(t *suite.T, e env) {
-		r := openReferee(t, e)
+	})),
+	check("QUEUE-31", "became-ready-by-time", whyPriority, judged(func(r *referee) {
 		r.q.AddWithOpts(contract.AddOptions{After: r.ticks(2), Priority: new(3)}, "later")
 		r.advance(r.ticks(2))
 		r.awaitLen(1)
@@ -83,17 +80,15 @@ var priorityCases = []suite.Case[env]{
 		r.addReady(3, "same")
 		r.addReady(4, "high")
 		r.takeAll()
-	}},
-	{Clause: "QUEUE-40", Name: "one-priority", Why: whyArrival, Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-40", "one-priority", whyArrival, func(t *suite.T, e env) {
 		sameInstant(t, e, func(int) int { return 0 })
-	}},
-	{Clause: "QUEUE-40", Name: "several-priorities", Why: whyArrival, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-40", "several-priorities", whyArrival, func(t *suite.T, e env) {
 		sameInstant(t, e, func(i int) int { return i * 7 % 3 })
-	}},
-	{Clause: "QUEUE-32", Name: "as-given",
-		Why: "a controller that retries an item would give it another priority",
-		Run: func(t *suite.T, e env) {
-			w, q := openPriority(t, e)
+	}),
+	check("QUEUE-32", "as-given", "a controller that retries an item would give it another priority",
+		withPriorities(func(w *world, q priorityQueue) {
 			for _, p := range []int{0, 7, -7, 1 << 30, -1 << 30} {
 				q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
 				w.mustGetWith(q, "a", p)
@@ -102,53 +97,47 @@ var priorityCases = []suite.Case[env]{
 				w.mustGetWith(q, "a", 0) // not its earlier priority
 				w.done("a")
 			}
-		}},
-	{Clause: "QUEUE-32", Name: "highest-of-several", Why: whyPriority, Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
-		for _, p := range []int{1, 5, 3} {
-			q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
-		}
-		w.mustGetWith(q, "a", 5)
-	}},
-	{Clause: "QUEUE-33", Name: "raised", Why: whyPriority, Run: func(t *suite.T, e env) {
-		r := openReferee(t, e)
+		})),
+	check("QUEUE-32", "highest-of-several", whyPriority,
+		withPriorities(func(w *world, q priorityQueue) {
+			for _, p := range []int{1, 5, 3} {
+				q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
+			}
+			w.mustGetWith(q, "a", 5)
+		})),
+	check("QUEUE-33", "raised", whyPriority, judged(func(r *referee) {
 		r.addReady(-9, "oldest") // else a would be the oldest, and might come for its age
 		r.addReady(1, "a", "b")
 		r.addReady(5, "x", "y")
 		r.raise(5, "a") // a joins behind x and y
 		r.addReady(5, "z")
 		r.takeAll()
-	}},
-	{Clause: "QUEUE-33", Name: "lower-or-equal",
-		Why: "an object that changes all the time would be put off again and again",
-		Run: func(t *suite.T, e env) {
-			r := openReferee(t, e)
+	})),
+	check("QUEUE-33", "lower-or-equal",
+		"an object that changes all the time would be put off again and again", judged(func(r *referee) {
 			r.addReady(-9, "oldest")
 			r.addReady(5, "x", "y")
 			r.q.AddWithOpts(contract.AddOptions{Priority: new(1)}, "x")
 			r.q.AddWithOpts(contract.AddOptions{Priority: new(5)}, "x")
 			r.add("x")
 			r.takeAll()
-		}},
-	{Clause: "QUEUE-33", Name: "any-history", Why: whyPriority, Run: func(t *suite.T, e env) {
+		})),
+	check("QUEUE-33", "any-history", whyPriority, func(t *suite.T, e env) {
 		randomPriorities(t, e, false)
-	}},
-	{Clause: "QUEUE-34", Name: "later-and-higher", Why: whyLost, Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
+	}),
+	check("QUEUE-34", "later-and-higher", whyLost, withPriorities(func(w *world, q priorityQueue) {
 		due := w.clock().Now().Add(w.ticks(20))
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(1)}, "a")
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(60), Priority: new(7)}, "a")
 		comesOnceWith(w, q, 7, due)
-	}},
-	{Clause: "QUEUE-34", Name: "earlier-and-lower", Why: whyLost, Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
+	})),
+	check("QUEUE-34", "earlier-and-lower", whyLost, withPriorities(func(w *world, q priorityQueue) {
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(60), Priority: new(7)}, "a")
 		due := w.clock().Now().Add(w.ticks(20))
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(1)}, "a")
 		comesOnceWith(w, q, 7, due)
-	}},
-	{Clause: "QUEUE-34", Name: "at-once", Why: whyExtra, Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
+	})),
+	check("QUEUE-34", "at-once", whyExtra, withPriorities(func(w *world, q priorityQueue) {
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(7)}, "a")
 		q.AddWithOpts(contract.AddOptions{Priority: new(1)}, "a")
 		w.mustGetWith(q, "a", 7)
@@ -156,33 +145,32 @@ var priorityCases = []suite.Case[env]{
 		w.addAfter("canary", 25)
 		w.advance(w.ticks(26))
 		w.mustGet("canary") // not a: its earlier time no longer counts
-	}},
-	{Clause: "QUEUE-34", Name: "at-once-and-later-again", Why: whyEarly, Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
-		w.addAfter("a", 20)
-		w.add("a")
-		w.mustGet("a")
-		w.done("a")
-		due := w.addAfter("a", 40)
-		w.addAfter("canary", 30)
-		w.advance(w.ticks(31)) // past a's first time
-		if first := w.get(); first == "a" && !w.exact() && w.reached(due) {
-			t.Skipf("the machine stopped for so long that both items were due")
-		} else if first != "canary" {
-			t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
-		}
-		w.advance(w.ticks(10))
-		w.mustGetWith(q, "a", 0)
-		if !w.reached(due) {
-			t.Fatalf("the item came %s before its time", due.Sub(w.clock().Now()))
-		}
-	}},
-	{Clause: "QUEUE-34", Name: "any-history", Why: whyLost, Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-34", "at-once-and-later-again", whyEarly,
+		withPriorities(func(w *world, q priorityQueue) {
+			w.addAfter("a", 20)
+			w.add("a")
+			w.mustGet("a")
+			w.done("a")
+			due := w.addAfter("a", 40)
+			w.addAfter("canary", 30)
+			w.advance(w.ticks(31)) // past a's first time
+			if first := w.get(); first == "a" && !w.exact() && w.reached(due) {
+				w.owner.Skipf("the machine stopped for so long that both items were due")
+			} else if first != "canary" {
+				w.t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
+			}
+			w.advance(w.ticks(10))
+			w.mustGetWith(q, "a", 0)
+			if !w.reached(due) {
+				w.t.Fatalf("the item came %s before its time", due.Sub(w.clock().Now()))
+			}
+		})),
+	check("QUEUE-34", "any-history", whyLost, func(t *suite.T, e env) {
 		randomPriorities(t, e, true)
-	}},
-	{Clause: "QUEUE-35", Name: "lower-than-before",
-		Why: "an object that was urgent once would be urgent for ever", Run: func(t *suite.T, e env) {
-			w, q := openPriority(t, e)
+	}),
+	check("QUEUE-35", "lower-than-before", "an object that was urgent once would be urgent for ever",
+		withPriorities(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
 			w.mustGetWith(q, "a", 9)
 			q.AddWithOpts(contract.AddOptions{Priority: new(2)}, "a")
@@ -193,30 +181,28 @@ var priorityCases = []suite.Case[env]{
 			}
 			w.done("a")
 			w.mustGetWith(q, "a", -2)
-		}},
-	{Clause: "QUEUE-35", Name: "delayed-while-processed", Why: whyPriority,
-		Run: func(t *suite.T, e env) {
-			w, q := openPriority(t, e)
+		})),
+	check("QUEUE-35", "delayed-while-processed", whyPriority,
+		withPriorities(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
 			w.mustGetWith(q, "a", 9)
 			q.AddWithOpts(contract.AddOptions{Priority: new(2), After: w.ticks(2)}, "a")
 			w.done("a")
 			w.advance(w.ticks(2))
 			w.mustGetWith(q, "a", 2)
-		}},
-	{Clause: "QUEUE-36", Name: "the-shorter-delay",
-		Why: "a retry that was asked for soon would wait for a back-off of minutes",
-		Run: func(t *suite.T, e env) {
-			w, q := openPriority(t, e)
+		})),
+	check("QUEUE-36", "the-shorter-delay",
+		"a retry that was asked for soon would wait for a back-off of minutes",
+		withPriorities(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{RateLimited: true, After: w.ticks(never)}, "a", "b")
 			if first, second := w.get(), w.get(); first == second {
-				t.Fatalf("%q came twice, and it was to come once, like the other", first)
+				w.t.Fatalf("%q came twice, and it was to come once, like the other", first)
 			}
 			if a, b := q.NumRequeues("a"), q.NumRequeues("b"); a != b || a > 1 {
-				t.Fatalf("NumRequeues are %d and %d: the limiter is asked once for each item", a, b)
+				w.t.Fatalf("NumRequeues are %d and %d: the limiter is asked once for each item", a, b)
 			}
 			if !w.exact() {
-				t.Skipf("in real time it would take seconds")
+				w.owner.Skipf("in real time it would take seconds")
 			}
 			for range 10 {
 				q.AddRateLimited("c") // so that most limiters ask for seconds
@@ -227,10 +213,10 @@ var priorityCases = []suite.Case[env]{
 			q.AddWithOpts(contract.AddOptions{RateLimited: true, After: -1}, "c")
 			w.mustGet("c")
 			if took := w.clock().Now().Sub(before); took >= time.Second {
-				t.Fatalf("the item came after %s, and a delay below zero adds at once", took)
+				w.t.Fatalf("the item came after %s, and a delay below zero adds at once", took)
 			}
-		}},
-	{Clause: "QUEUE-37", Name: "all-of-them", Why: whyLost, Run: func(t *suite.T, e env) {
+		})),
+	check("QUEUE-37", "all-of-them", whyLost, func(t *suite.T, e env) {
 		r := openReferee(t, e)
 		r.q.AddWithOpts(contract.AddOptions{})
 		r.addReady(3, "a", "b", "c")
@@ -246,9 +232,8 @@ var priorityCases = []suite.Case[env]{
 		if !got["d"] || !got["e"] {
 			t.Fatalf("of two items that were delayed with priority 4 came %v", got)
 		}
-	}},
-	{Clause: "QUEUE-37", Name: "priority-zero", Why: whyPriority, Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
+	}),
+	check("QUEUE-37", "priority-zero", whyPriority, withPriorities(func(w *world, q priorityQueue) {
 		q.Add("a")
 		w.mustGetWith(q, "a", 0)
 		q.AddAfter("b", w.ticks(1))
@@ -256,10 +241,9 @@ var priorityCases = []suite.Case[env]{
 		w.mustGetWith(q, "b", 0)
 		q.AddRateLimited("c")
 		w.mustGetWith(q, "c", 0)
-	}},
-	{Clause: "QUEUE-47", Name: "any-history", Why: whyStarve, Run: randomTurns},
-	{Clause: "QUEUE-38", Name: "among-busy-ones", Why: whyStarve, Run: func(t *suite.T, e env) {
-		w, q := openPriority(t, e)
+	})),
+	check("QUEUE-47", "any-history", whyStarve, randomTurns),
+	check("QUEUE-38", "among-busy-ones", whyStarve, withPriorities(func(w *world, q priorityQueue) {
 		const lows, most = 3, 64
 		for i := range lows {
 			q.AddWithOpts(contract.AddOptions{Priority: new(-1000)}, fmt.Sprint("low", i))
@@ -272,7 +256,7 @@ var priorityCases = []suite.Case[env]{
 		for low := range lows {
 			for {
 				if gets++; gets > most*(low+1) {
-					t.Fatalf("%d items of low priority came in %d Gets, want %d or more", low, gets-1, low+1)
+					w.t.Fatalf("%d items of low priority came in %d Gets, want %d or more", low, gets-1, low+1)
 				}
 				item, priority := w.getWith(q)
 				if priority < 0 {
@@ -283,13 +267,13 @@ var priorityCases = []suite.Case[env]{
 				w.done(item)
 			}
 		}
-	}},
+	})),
 }
 
 // openPriority skips the case for a queue without priorities.
-func openPriority(t *suite.T, e env) (*world, contract.PriorityQueue[string]) {
+func openPriority(t *suite.T, e env) (*world, priorityQueue) {
 	w := open(t, e)
-	q, ok := w.q.(contract.PriorityQueue[string])
+	q, ok := w.q.(priorityQueue)
 	if !ok {
 		t.Skipf("%T is no contract.PriorityQueue", w.q)
 	}
@@ -297,7 +281,7 @@ func openPriority(t *suite.T, e env) (*world, contract.PriorityQueue[string]) {
 }
 
 // getWith takes out an item, which must be due, with its priority.
-func (w *world) getWith(q contract.PriorityQueue[string]) (item string, priority int) {
+func (w *world) getWith(q priorityQueue) (item string, priority int) {
 	shutdown := false
 	w.finish("GetWithPriority", start(func() { item, priority, shutdown = q.GetWithPriority() }))
 	if shutdown {
@@ -306,7 +290,7 @@ func (w *world) getWith(q contract.PriorityQueue[string]) (item string, priority
 	return item, priority
 }
 
-func (w *world) mustGetWith(q contract.PriorityQueue[string], want string, priority int) {
+func (w *world) mustGetWith(q priorityQueue, want string, priority int) {
 	if item, p := w.getWith(q); item != want || p != priority {
 		w.t.Fatalf("GetWithPriority = %q, %d; want %q, %d", item, p, want, priority)
 	}
@@ -314,7 +298,7 @@ func (w *world) mustGetWith(q contract.PriorityQueue[string], want string, prior
 
 // comesOnceWith asserts that "a" comes at due with the priority, and not again. "a" was
 // delayed to due and to 60 ticks.
-func comesOnceWith(w *world, q contract.PriorityQueue[string], priority int, due time.Time) {
+func comesOnceWith(w *world, q priorityQueue, priority int, due time.Time) {
 	if !w.takenIn(due) {
 		return
 	}

@@ -15,28 +15,26 @@ import (
 )
 
 var randomCases = []suite.Case[env]{
-	{Clause: "QUEUE-3", Name: "any-history", Why: "an object could wait for ever behind busier ones",
-		Run: func(t *suite.T, e env) {
-			randomHistories(t, e, history{ordered: true})
-		}},
-	{Clause: "QUEUE-4", Name: "any-history",
-		Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
+	check("QUEUE-3", "any-history", "an object could wait for ever behind busier ones",
+		func(t *suite.T, e env) { randomHistories(t, e, history{ordered: true}) }),
+	check("QUEUE-4", "any-history", "an object that changes all the time would starve the others",
+		func(t *suite.T, e env) {
 			randomHistories(t, e, history{ordered: true, addProcessed: true})
-		}},
-	{Clause: "QUEUE-21", Name: "any-history", Why: whyLost, Run: func(t *suite.T, e env) {
+		}),
+	check("QUEUE-21", "any-history", whyLost, func(t *suite.T, e env) {
 		randomHistories(t, e, history{addProcessed: true, delays: true})
-	}},
-	{Clause: "QUEUE-2", Name: "many-workers", Why: whyTwice, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-2", "many-workers", whyTwice, func(t *suite.T, e env) {
 		stress(t, e, func(string, int64, int64) {}, func(item string) {
 			t.Errorf("%q was handed to a worker while another had it", item)
 		})
-	}},
-	{Clause: "QUEUE-21", Name: "many-producers", Why: whyLost, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-21", "many-producers", whyLost, func(t *suite.T, e env) {
 		stress(t, e, func(item string, added, seen int64) {
 			t.Errorf("%q was added %d times and is not handed out after the last: a worker saw %d", item,
 				added, seen)
 		}, func(string) {})
-	}},
+	}),
 }
 
 // history chooses the steps of a random history and what is compared.
@@ -229,38 +227,33 @@ func stress(t *suite.T, e env, lost func(item string, added, seen int64), twice 
 		names[i] = fmt.Sprint("item", i)
 		index[names[i]] = i
 	}
-	var working, producing []*call
-	for range workers {
-		working = append(working, start(func() {
-			for {
-				item, shutdown := w.q.Get()
-				if shutdown {
-					return
-				}
-				i := index[item]
-				if !busy[i].CompareAndSwap(false, true) {
-					twice(item)
-				}
-				seen[i].Store(added[i].Load())
-				busy[i].Store(false)
-				w.q.Done(item)
+	working := startEach(workers, func(int) {
+		for {
+			item, shutdown := w.q.Get()
+			if shutdown {
+				return
 			}
-		}))
-	}
+			i := index[item]
+			if !busy[i].CompareAndSwap(false, true) {
+				twice(item)
+			}
+			seen[i].Store(added[i].Load())
+			busy[i].Store(false)
+			w.q.Done(item)
+		}
+	})
 	rounds := t.Scale(400)
-	for p := range producers {
-		producing = append(producing, start(func() {
-			for n := range rounds {
-				i := (n*7 + p*5) % items
-				added[i].Add(1)
-				if n%5 == p {
-					w.addAfter(names[i], 1)
-				} else {
-					w.add(names[i])
-				}
+	producing := startEach(producers, func(p int) {
+		for n := range rounds {
+			i := (n*7 + p*5) % items
+			added[i].Add(1)
+			if n%5 == p {
+				w.addAfter(names[i], 1)
+			} else {
+				w.add(names[i])
 			}
-		}))
-	}
+		}
+	})
 	w.finish("each producer", producing...)
 	w.await(func() bool {
 		for i := range items {

@@ -5,27 +5,24 @@ package queuetest
 
 import (
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
 )
 
 const whyCount = "controllers give up on an item by its count"
 
 var rateCases = []suite.Case[env]{
-	{Clause: "QUEUE-28", Name: "comes-once", Why: whyLost, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
+	check("QUEUE-28", "comes-once", whyLost, withLimiter(func(w *world, q limitedQueue) {
 		q.AddRateLimited("a")
 		w.mustGet("a")
 		if n := q.NumRequeues("a"); n > 1 {
-			t.Fatalf("NumRequeues = %d after one AddRateLimited: the limiter was asked more than once", n)
+			w.t.Fatalf("NumRequeues = %d after one AddRateLimited: the limiter was asked more than once", n)
 		}
 		w.add("canary")
 		w.mustGet("canary")
 		w.done("a", "canary")
 		w.add("last")
 		w.mustGet("last")
-	}},
-	{Clause: "QUEUE-28", Name: "while-processed", Why: whyTwice, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
+	})),
+	check("QUEUE-28", "while-processed", whyTwice, withLimiter(func(w *world, q limitedQueue) {
 		w.add("a")
 		w.mustGet("a")
 		q.AddRateLimited("a")
@@ -34,9 +31,8 @@ var rateCases = []suite.Case[env]{
 		w.mustGet("canary")
 		w.done("a")
 		w.mustGet("a")
-	}},
-	{Clause: "QUEUE-29", Name: "counts-each-item", Why: whyCount, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
+	})),
+	check("QUEUE-29", "counts-each-item", whyCount, withLimiter(func(w *world, q limitedQueue) {
 		w.mustCount(q, "a", 0)
 		per := failOnce(w, q, "a")
 		for n := 2; n <= 4; n++ {
@@ -50,9 +46,8 @@ var rateCases = []suite.Case[env]{
 		w.add("b") // a plain Add does not count as a failure
 		w.mustGet("b")
 		w.mustCount(q, "b", per)
-	}},
-	{Clause: "QUEUE-30", Name: "count-only", Why: whyCount, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
+	})),
+	check("QUEUE-30", "count-only", whyCount, withLimiter(func(w *world, q limitedQueue) {
 		q.Forget("never failed")
 		per := failOnce(w, q, "a")
 		failOnce(w, q, "a")
@@ -60,9 +55,8 @@ var rateCases = []suite.Case[env]{
 		w.mustCount(q, "a", 0)
 		failOnce(w, q, "a")
 		w.mustCount(q, "a", per)
-	}},
-	{Clause: "QUEUE-30", Name: "item-stays", Why: whyLost, Run: func(t *suite.T, e env) {
-		w, q := openRateLimiting(t, e)
+	})),
+	check("QUEUE-30", "item-stays", whyLost, withLimiter(func(w *world, q limitedQueue) {
 		per := failOnce(w, q, "a")
 		q.AddRateLimited("a")
 		w.awaitCount(q, "a", 2*per)
@@ -73,12 +67,12 @@ var rateCases = []suite.Case[env]{
 		w.mustGet("canary")
 		w.done("a")
 		w.mustGet("a")
-	}},
+	})),
 }
 
-func openRateLimiting(t *suite.T, e env) (*world, contract.RateLimitingQueue[string]) {
+func openRateLimiting(t *suite.T, e env) (*world, limitedQueue) {
 	w := open(t, e)
-	q, ok := w.q.(contract.RateLimitingQueue[string])
+	q, ok := w.q.(limitedQueue)
 	if !ok {
 		t.Skipf("%T is no contract.RateLimitingQueue", w.q)
 	}
@@ -87,7 +81,7 @@ func openRateLimiting(t *suite.T, e env) (*world, contract.RateLimitingQueue[str
 
 // failOnce takes item through one AddRateLimited, Get and Done. It returns how much the
 // item's count grew: 1, or 0 under a limiter that does not count.
-func failOnce(w *world, q contract.RateLimitingQueue[string], item string) int {
+func failOnce(w *world, q limitedQueue, item string) int {
 	before := q.NumRequeues(item)
 	q.AddRateLimited(item)
 	w.mustGet(item)
@@ -100,14 +94,14 @@ func failOnce(w *world, q contract.RateLimitingQueue[string], item string) int {
 }
 
 // awaitCount waits for a count of AddRateLimiteds, which may take effect later.
-func (w *world) awaitCount(q contract.RateLimitingQueue[string], item string, want int) {
+func (w *world) awaitCount(q limitedQueue, item string, want int) {
 	got := 0
 	if !w.await(func() bool { got = q.NumRequeues(item); return got == want }) {
 		w.t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
 	}
 }
 
-func (w *world) mustCount(q contract.RateLimitingQueue[string], item string, want int) {
+func (w *world) mustCount(q limitedQueue, item string, want int) {
 	if got := q.NumRequeues(item); got != want {
 		w.t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
 	}

@@ -21,30 +21,26 @@ const (
 )
 
 var shutdownCases = []suite.Case[env]{
-	{Clause: "QUEUE-10", Name: "nothing-enters",
-		Why: "work that enters a queue that stops is work half done", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+	check("QUEUE-10", "nothing-enters", "work that enters a queue that stops is work half done",
+		with(func(w *world) {
 			w.q.ShutDown()
 			w.addEachWay("late")
 			w.advance(w.ticks(5))
 			w.settle()
 			w.awaitLen(0)
 			w.mustEnd()
-		}},
-	{Clause: "QUEUE-10", Name: "while-producers-add",
-		Why: "a producer that is not told in time would crash the process", Run: func(t *suite.T, e env) {
+		})),
+	check("QUEUE-10", "while-producers-add",
+		"a producer that is not told in time would crash the process", func(t *suite.T, e env) {
 			for range max(10, t.Scale(30)) {
 				w := newWorld(t, t, e)
-				var producing []*call
 				var adding atomic.Int64
-				for who := range 3 {
-					producing = append(producing, start(func() {
-						for n := 0; !w.q.ShuttingDown(); n++ {
-							w.q.AddAfter(fmt.Sprint("item", who, "-", n%7), time.Duration(1+n%3))
-							adding.Add(1)
-						}
-					}))
-				}
+				producing := startEach(3, func(who int) {
+					for n := 0; !w.q.ShuttingDown(); n++ {
+						w.q.AddAfter(fmt.Sprint("item", who, "-", n%7), time.Duration(1+n%3))
+						adding.Add(1)
+					}
+				})
 				w.mustSee(func() bool {
 					return adding.Load() >= 10
 				}, "three producers have called AddAfter ten times", producing...)
@@ -53,20 +49,18 @@ var shutdownCases = []suite.Case[env]{
 				w.finish("ShutDown while producers call AddAfter", stop)
 				w.close()
 			}
-		}},
-	{Clause: "QUEUE-11", Name: "what-is-ready-comes-first",
-		Why: "events that were accepted would be dropped", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		}),
+	check("QUEUE-11", "what-is-ready-comes-first", "events that were accepted would be dropped",
+		with(func(w *world) {
 			w.add("a", "b", "c")
 			w.mustGet("a")
 			w.q.ShutDown()
 			w.mustGet("b", "c")
 			w.mustEnd()
 			w.mustEnd()
-		}},
-	{Clause: "QUEUE-11", Name: "with-priority", Why: "a worker would take the end for an item",
-		Run: func(t *suite.T, e env) {
-			w, q := openPriority(t, e)
+		})),
+	check("QUEUE-11", "with-priority", "a worker would take the end for an item",
+		withPriorities(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(3)}, "a")
 			w.awaitLen(1)
 			w.q.ShutDown()
@@ -78,13 +72,12 @@ var shutdownCases = []suite.Case[env]{
 				item, priority, shutdown = q.GetWithPriority()
 			}))
 			if item != "" || priority != 0 || !shutdown {
-				t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
+				w.t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
 					"nothing is ready", item, priority, shutdown)
 			}
-		}},
-	{Clause: "QUEUE-11", Name: "added-again-before", Why: "events that were accepted would be dropped",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		})),
+	check("QUEUE-11", "added-again-before", "events that were accepted would be dropped",
+		with(func(w *world) {
 			w.add("a")
 			w.mustGet("a")
 			w.add("a")
@@ -93,9 +86,8 @@ var shutdownCases = []suite.Case[env]{
 			w.mustGet("a")
 			w.done("a")
 			w.mustEnd()
-		}},
-	{Clause: "QUEUE-12", Name: "every-worker", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+		})),
+	check("QUEUE-12", "every-worker", whyStuck, with(func(w *world) {
 		var gets []*getting
 		for range 8 {
 			gets = append(gets, w.startGet())
@@ -105,51 +97,42 @@ var shutdownCases = []suite.Case[env]{
 		for _, g := range gets {
 			w.finish("each of eight Gets after ShutDown", g.call)
 			if !g.shutdown || g.item != "" {
-				t.Errorf("Get = %q, %v after ShutDown of an empty queue", g.item, g.shutdown)
+				w.t.Errorf("Get = %q, %v after ShutDown of an empty queue", g.item, g.shutdown)
 			}
 		}
-	}},
-	{Clause: "QUEUE-13", Name: "after-shutdown", Why: "producers ask before they add",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
-			w.add("a")
-			w.mustShuttingDown(false)
-			w.q.ShutDown()
-			w.mustShuttingDown(true)
-		}},
-	{Clause: "QUEUE-13", Name: "after-shutdown-with-drain", Why: "producers ask before they add",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+	})),
+	check("QUEUE-13", "after-shutdown", "producers ask before they add", with(func(w *world) {
+		w.add("a")
+		w.mustShuttingDown(false)
+		w.q.ShutDown()
+		w.mustShuttingDown(true)
+	})),
+	check("QUEUE-13", "after-shutdown-with-drain", "producers ask before they add",
+		with(func(w *world) {
 			w.mustShuttingDown(false)
 			w.finish("ShutDownWithDrain of an idle queue", start(w.q.ShutDownWithDrain))
 			w.mustShuttingDown(true)
-		}},
-	{Clause: "QUEUE-14", Name: "again-and-at-once",
-		Why: "a manager and a controller both stop the queue: the second would crash the process",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		})),
+	check("QUEUE-14", "again-and-at-once",
+		"a manager and a controller both stop the queue: the second would crash the process",
+		with(func(w *world) {
 			w.add("a")
-			var calls []*call
-			for range 4 {
-				calls = append(calls, start(func() {
-					w.q.ShutDown()
-					w.q.ShutDown()
-				}))
-			}
+			calls := startEach(4, func(int) {
+				w.q.ShutDown()
+				w.q.ShutDown()
+			})
 			w.finish("ShutDown, called eight times", calls...)
 			w.mustShuttingDown(true)
-		}},
-	{Clause: "QUEUE-14", Name: "after-drain",
-		Why: "a manager and a controller both stop the queue: the second would crash the process",
-		Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		})),
+	check("QUEUE-14", "after-drain",
+		"a manager and a controller both stop the queue: the second would crash the process",
+		with(func(w *world) {
 			w.finish("ShutDownWithDrain, then ShutDown", start(func() {
 				w.q.ShutDownWithDrain()
 				w.q.ShutDown()
 			}))
-		}},
-	{Clause: "QUEUE-15", Name: "waits-for-done", Why: whyDrain, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+		})),
+	check("QUEUE-15", "waits-for-done", whyDrain, with(func(w *world) {
 		w.add("a", "b")
 		w.mustGet("a", "b")
 		drain := start(w.q.ShutDownWithDrain)
@@ -158,21 +141,19 @@ var shutdownCases = []suite.Case[env]{
 		w.done("a")
 		w.settle()
 		if drain.done() {
-			t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
 		}
 		w.done("b")
 		w.finish("ShutDownWithDrain after the last Done", drain)
-	}},
-	{Clause: "QUEUE-15", Name: "nothing-to-wait-for", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-15", "nothing-to-wait-for", whyStuck, with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		w.done("a")
 		w.finish("ShutDownWithDrain of an idle queue", start(w.q.ShutDownWithDrain))
 		w.mustEnd()
-	}},
-	{Clause: "QUEUE-16", Name: "workers-go-on", Why: whyDrain, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-16", "workers-go-on", whyDrain, with(func(w *world) {
 		w.add("a", "b")
 		w.mustGet("a")
 		w.add("a") // a must be processed again
@@ -185,16 +166,15 @@ var shutdownCases = []suite.Case[env]{
 		w.done("b")
 		w.settle()
 		if drain.done() {
-			t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
 		}
 		w.done("a")
 		w.finish("ShutDownWithDrain after the last Done", drain)
 		w.advance(w.ticks(5))
 		w.settle()
 		w.mustEnd()
-	}},
-	{Clause: "QUEUE-17", Name: "forced", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	})),
+	check("QUEUE-17", "forced", whyStuck, with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		drain := start(w.q.ShutDownWithDrain)
@@ -204,8 +184,8 @@ var shutdownCases = []suite.Case[env]{
 		w.finish("ShutDownWithDrain after ShutDown", drain)
 		w.done("a") // a late Done is harmless
 		w.mustEnd()
-	}},
-	{Clause: "QUEUE-17", Name: "several-forced", Why: whyStuck, Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-17", "several-forced", whyStuck, func(t *suite.T, e env) {
 		const rounds, looks = 10, 50
 		for range rounds {
 			w := open(t, e)
@@ -232,16 +212,15 @@ var shutdownCases = []suite.Case[env]{
 			}, "each of three ShutDownWithDrain after ShutDown and Done returns")
 		}
 		t.Fatalf("in each of %d rounds, one of three ShutDownWithDrain waits on after ShutDown", rounds)
-	}},
-	{Clause: "QUEUE-18", Name: "three-at-once", Why: whyStuck, Run: func(t *suite.T, e env) {
-		w := open(t, e)
+	}),
+	check("QUEUE-18", "three-at-once", whyStuck, with(func(w *world) {
 		w.add("a")
 		w.mustGet("a")
 		drains := w.drainThrice(func() {})
 		w.done("a")
 		w.finish("each of three ShutDownWithDrain after the last Done", drains...)
-	}},
-	{Clause: "QUEUE-18", Name: "one-after-another", Why: whyDrain, Run: func(t *suite.T, e env) {
+	})),
+	check("QUEUE-18", "one-after-another", whyDrain, func(t *suite.T, e env) {
 		for range max(5, t.Scale(20)) {
 			w := newWorld(t, t, e)
 			w.add("a")
@@ -261,41 +240,39 @@ var shutdownCases = []suite.Case[env]{
 			w.finish("each of four ShutDownWithDrain after the last Done", drains...)
 			w.close()
 		}
-	}},
-	{Clause: "QUEUE-19", Name: "unused", Why: whyLeak, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-19", "unused", whyLeak, func(t *suite.T, e env) {
 		leavesNothing(t, e, func(w *world) { w.q.ShutDown() })
-	}},
-	{Clause: "QUEUE-19", Name: "used", Why: whyLeak, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-19", "used", whyLeak, func(t *suite.T, e env) {
 		leavesNothing(t, e, func(w *world) {
 			w.use()
 			w.q.ShutDown()
 		})
-	}},
-	{Clause: "QUEUE-20", Name: "unused", Why: whyLeak, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-20", "unused", whyLeak, func(t *suite.T, e env) {
 		leavesNothing(t, e, func(w *world) { w.q.ShutDownWithDrain() })
-	}},
-	{Clause: "QUEUE-20", Name: "used", Why: whyLeak, Run: func(t *suite.T, e env) {
+	}),
+	check("QUEUE-20", "used", whyLeak, func(t *suite.T, e env) {
 		leavesNothing(t, e, func(w *world) {
 			w.use()
 			w.q.ShutDownWithDrain()
 		})
-	}},
-	{Clause: "QUEUE-26", Name: "shutdown",
-		Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+	}),
+	check("QUEUE-26", "shutdown", "a process that stops cannot wait for a back-off of minutes",
+		with(func(w *world) {
 			due := w.addAfter("soon", 50)
 			w.addAfter("late", 60)
 			w.q.ShutDown()
 			if w.reached(due) {
-				t.Skipf("the machine stopped for so long that the item was due before ShutDown")
+				w.owner.Skipf("the machine stopped for so long that the item was due before ShutDown")
 			}
 			w.advance(w.ticks(61))
 			w.settle()
 			w.mustEnd()
-		}},
-	{Clause: "QUEUE-26", Name: "drain",
-		Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
-			w := open(t, e)
+		})),
+	check("QUEUE-26", "drain", "a process that stops cannot wait for a back-off of minutes",
+		with(func(w *world) {
 			w.add("a")
 			w.mustGet("a")
 			due := w.addAfter("late", 50)
@@ -304,13 +281,13 @@ var shutdownCases = []suite.Case[env]{
 			w.done("a")
 			w.finish("ShutDownWithDrain while an item waits for its time", drain)
 			if w.reached(due) {
-				t.Skipf("the machine stopped for so long that the item was due before the end of " +
+				w.owner.Skipf("the machine stopped for so long that the item was due before the end of " +
 					"ShutDownWithDrain")
 			}
 			w.advance(w.ticks(51))
 			w.settle()
 			w.mustEnd()
-		}},
+		})),
 }
 
 func (w *world) mustShuttingDown(want bool) {

@@ -73,6 +73,11 @@ var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, prio
 	randomCases, concurrentCases,
 	metricsCases, orderCases, costCases, manyCases)
 
+// check makes a case. why says what goes wrong in the field when the case fails.
+func check(clause, name, why string, run func(t *suite.T, e env)) suite.Case[env] {
+	return suite.Case[env]{Clause: clause, Name: name, Why: why, Run: run}
+}
+
 // Run tests newQueue's queues, in a subtest per case.
 func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string],
 	opts ...Option) {

@@ -20,7 +20,7 @@ const leastInOrder = 3
 // out by QUEUE-31 to QUEUE-33.
 type referee struct {
 	*world
-	q     contract.PriorityQueue[string]
+	q     priorityQueue
 	ready []contender // those that became ready first come first
 	// entered counts who got the priority that it has.
 	entered int
@@ -39,7 +39,7 @@ func openReferee(t *suite.T, e env) *referee {
 	return newReferee(w, q)
 }
 
-func newReferee(w *world, q contract.PriorityQueue[string]) *referee {
+func newReferee(w *world, q priorityQueue) *referee {
 	return &referee{world: w, q: q}
 }
 
@@ -119,49 +119,80 @@ func randomPriorities(t *suite.T, e env, delays bool) {
 	t.Random(func(rt *rapid.T) {
 		w := newWorld(rt, t, e)
 		defer w.close()
-		q := w.q.(contract.PriorityQueue[string])
+		q := w.q.(priorityQueue)
 		if delays {
 			(&timed{world: w, q: q, held: map[string]*held{}}).play(rt)
 			return
 		}
-		r, with := newReferee(w, q), map[string]bool{}
-		priorities, items := rapid.IntRange(-3, 3), rapid.StringMatching(`[a-j]`)
-		rt.Repeat(map[string]func(*rapid.T){
-			"AddWithOpts": func(rt *rapid.T) {
-				item, priority := items.Draw(rt, "item"), priorities.Draw(rt, "priority")
-				switch {
-				case with[item]:
-					rt.Skip()
-				case r.index(item) < 0:
-					r.addReady(priority, item)
-				default:
-					r.raise(priority, item)
-				}
-			},
-			"Get": func(rt *rapid.T) {
-				if len(r.ready) == 0 {
-					rt.Skip()
-				}
-				with[r.takeOne()] = true
-			},
-			"Done": func(rt *rapid.T) {
-				if len(with) == 0 {
-					rt.Skip()
-				}
-				item := rapid.SampledFrom(slices.Sorted(maps.Keys(with))).Draw(rt, "item")
-				w.done(item)
-				delete(with, item)
-			},
-		})
-		r.takeAll()
+		r := newReferee(w, q)
+		r.play(rt, randomOrder{items: `[a-j]`, widest: 3, take: r.takeOne})
 		w.awaitLen(0)
 	})
+}
+
+// randomOrder is what play does.
+type randomOrder struct {
+	items        string // the pattern of the items' names
+	widest       int    // the highest priority; the lowest is its negative
+	first        int    // the most items that are added at first
+	addProcessed bool   // whether items are added while a worker has them
+	take         func() string
+}
+
+// play adds items, takes them and is done with them, and takes what is left in the end.
+func (r *referee) play(rt *rapid.T, o randomOrder) {
+	with := map[string]*int{} // what workers have, and the priority with which it comes again
+	priorities, items := rapid.IntRange(-o.widest, o.widest), rapid.StringMatching(o.items)
+	add := func(rt *rapid.T) {
+		item, priority := items.Draw(rt, "item"), priorities.Draw(rt, "priority")
+		again, processed := with[item]
+		switch {
+		case processed && !o.addProcessed:
+			rt.Skip()
+		case processed:
+			r.q.AddWithOpts(contract.AddOptions{Priority: &priority}, item)
+			if again != nil {
+				priority = max(priority, *again)
+			}
+			with[item] = &priority
+		case r.index(item) < 0:
+			r.addReady(priority, item)
+		default:
+			r.raise(priority, item)
+		}
+	}
+	for range rapid.IntRange(0, o.first).Draw(rt, "first") {
+		add(rt)
+	}
+	rt.Repeat(map[string]func(*rapid.T){
+		"AddWithOpts": add,
+		"Get": func(rt *rapid.T) {
+			if len(r.ready) == 0 {
+				rt.Skip()
+			}
+			with[o.take()] = nil
+		},
+		"Done": func(rt *rapid.T) {
+			if len(with) == 0 {
+				rt.Skip()
+			}
+			item := rapid.SampledFrom(slices.Sorted(maps.Keys(with))).Draw(rt, "item")
+			r.done(item)
+			if again := with[item]; again != nil {
+				r.joins(*again, item)
+			}
+			delete(with, item)
+		},
+	})
+	for len(r.ready) > 0 {
+		r.done(o.take())
+	}
 }
 
 // timed is the model of a queue with priorities in which items wait for their time.
 type timed struct {
 	*world
-	q    contract.PriorityQueue[string]
+	q    priorityQueue
 	held map[string]*held
 }
 
@@ -239,52 +270,9 @@ func randomTurns(t *suite.T, e env) {
 		turn := rapid.SampledFrom([]int{-1, 1, 2, 4, 7, 16}).Draw(rt, "turn")
 		w := newWorld(rt, t, e.configured(t, contract.QueueConfig{Turn: turn}))
 		defer w.close()
-		r := newReferee(w, w.q.(contract.PriorityQueue[string]))
-		with := map[string]*int{} // what workers have, and the priority with which it comes again
-		priorities, items := rapid.IntRange(-40, 40), rapid.StringMatching(`[a-z]`)
-		add := func(rt *rapid.T) {
-			item, priority := items.Draw(rt, "item"), priorities.Draw(rt, "priority")
-			again, processed := with[item]
-			switch {
-			case processed:
-				r.q.AddWithOpts(contract.AddOptions{Priority: &priority}, item)
-				if again != nil {
-					priority = max(priority, *again)
-				}
-				with[item] = &priority
-			case r.index(item) < 0:
-				r.addReady(priority, item)
-			default:
-				r.raise(priority, item)
-			}
-		}
-		take := func() { with[r.takeTurn(turn)] = nil }
-		for range rapid.IntRange(0, 40).Draw(rt, "first") {
-			add(rt)
-		}
-		rt.Repeat(map[string]func(*rapid.T){
-			"AddWithOpts": add,
-			"Get": func(rt *rapid.T) {
-				if len(r.ready) == 0 {
-					rt.Skip()
-				}
-				take()
-			},
-			"Done": func(rt *rapid.T) {
-				if len(with) == 0 {
-					rt.Skip()
-				}
-				item := rapid.SampledFrom(slices.Sorted(maps.Keys(with))).Draw(rt, "item")
-				w.done(item)
-				if again := with[item]; again != nil {
-					r.joins(*again, item)
-				}
-				delete(with, item)
-			},
-		})
-		for len(r.ready) > 0 {
-			take()
-		}
+		r := newReferee(w, w.q.(priorityQueue))
+		r.play(rt, randomOrder{items: `[a-z]`, widest: 40, first: 40, addProcessed: true,
+			take: func() string { return r.takeTurn(turn) }})
 		w.awaitLen(0)
 	})
 }

@@ -189,6 +189,14 @@ func start(f func()) *call {
 	return c
 }
 
+// startEach runs f of 0 to n-1, each on a goroutine of its own.
+func startEach(n int, f func(i int)) (calls []*call) {
+	for i := range n {
+		calls = append(calls, start(func() { f(i) }))
+	}
+	return calls
+}
+
 // finish waits for calls to return. what names them in the failure.
 func (w *world) finish(what string, calls ...*call) {
 	for _, c := range calls {
@@ -261,10 +269,10 @@ func (w *world) addEachWay(item string) {
 	w.add(item)
 	w.addAfter(item+" after 0", 0)
 	w.addAfter(item+" after 1", 1)
-	if q, ok := w.q.(contract.RateLimitingQueue[string]); ok {
+	if q, ok := w.q.(limitedQueue); ok {
 		q.AddRateLimited(item + " rate-limited")
 	}
-	if q, ok := w.q.(contract.PriorityQueue[string]); ok {
+	if q, ok := w.q.(priorityQueue); ok {
 		q.AddWithOpts(contract.AddOptions{}, item+" with options")
 		q.AddWithOpts(contract.AddOptions{After: w.tick()}, item+" with options after 1")
 	}
@@ -274,4 +282,34 @@ func (w *world) done(items ...string) {
 	for _, item := range items {
 		w.q.Done(item)
 	}
+}
+
+type (
+	priorityQueue = contract.PriorityQueue[string]
+	limitedQueue  = contract.RateLimitingQueue[string]
+)
+
+// with runs a case on one queue.
+func with(run func(w *world)) func(*suite.T, env) {
+	return func(t *suite.T, e env) { run(open(t, e)) }
+}
+
+// withPriorities runs a case on one queue with priorities.
+func withPriorities(run func(w *world, q priorityQueue)) func(*suite.T, env) {
+	return func(t *suite.T, e env) { run(openPriority(t, e)) }
+}
+
+// judged runs a case on one queue with priorities and its referee.
+func judged(run func(r *referee)) func(*suite.T, env) {
+	return func(t *suite.T, e env) { run(openReferee(t, e)) }
+}
+
+// withLimiter runs a case on one queue with a limiter.
+func withLimiter(run func(w *world, q limitedQueue)) func(*suite.T, env) {
+	return func(t *suite.T, e env) { run(openRateLimiting(t, e)) }
+}
+
+// counted runs a case on one queue whose metrics are kept.
+func counted(run func(w *world, m *meter)) func(*suite.T, env) {
+	return func(t *suite.T, e env) { run(openMetered(t, e)) }
 }

@@ -105,7 +105,8 @@ func delays(t *testing.T, r *record.Run) {
 }
 
 // written writes a run's page and returns its path.
-func written(t *testing.T, r *record.Run, profiles *report.Profiles) string {
+func written(t *testing.T, r *record.Run, profiles *report.Profiles,
+	chosen ...report.Reference) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), report.HTMLFile)
 	f, err := os.Create(path)
@@ -113,7 +114,12 @@ func written(t *testing.T, r *record.Run, profiles *report.Profiles) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := report.WritePage(f, r, profiles, nil); err != nil {
+	rep, err := report.Of(r, chosen...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep.Profiles = profiles
+	if err := rep.WriteHTML(f); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -6,13 +6,12 @@ package main
 import (
 	"example.com/your-store/mystore"
 
-	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/cmd/benchrun/benchcmd"
 )
 
 func main() {
-	benchcmd.Main(catalog.Store("mystore", mystore.New,
-		catalog.Description(
+	benchcmd.Main(benchcmd.Store("mystore", mystore.New,
+		benchcmd.Description(
 			"one RWMutex and one map, the index values beside each object: cheap writes; ByIndex looks "+
 				"at every object")))
 }

@@ -42,7 +42,6 @@ var layers = []layer{
 	{[]string{"measure/record/..."}, false},
 	{[]string{"measure/compare"}, false},
 	{[]string{"report"}, false},
-	{[]string{"advise"}, false},
 	{[]string{"bench/internal/staleness", "bench/internal/profile"}, false},
 	{[]string{"bench/internal/engine"}, false},
 	{[]string{"bench/internal/subject"}, false},

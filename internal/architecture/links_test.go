@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 var (
@@ -110,5 +111,42 @@ func TestDocumentationLinksLeadSomewhere(t *testing.T) {
 	}
 	if checked == 0 {
 		t.Error("no link was found: the test sees nothing")
+	}
+}
+
+// TestPagesFitInTheHead bounds the README, the pages of docs, all Markdown, and its lines.
+func TestPagesFitInTheHead(t *testing.T) {
+	t.Parallel()
+	root, docs, all := filepath.Join("..", ".."), 0, 0
+	for _, pattern := range []string{"*.md", "docs/*.md", "upstream/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines, words := strings.Split(string(text), "\n"), len(strings.Fields(string(text)))
+			specs := false // of a table that results writes
+			all += words
+			if strings.HasPrefix(pattern, "docs/") {
+				docs += words
+			}
+			if filepath.Base(file) == "README.md" && pattern == "*.md" &&
+				(len(lines) > 121 || words > 700) {
+				t.Errorf("%s: %d lines and %d words, want 120 and 700", file, len(lines)-1, words)
+			}
+			for n, line := range lines {
+				specs = (specs || strings.HasPrefix(line, "<!--")) && !strings.HasSuffix(line, "-->")
+				if utf8.RuneCountInString(line) > 100 && !strings.HasPrefix(line, "|") && !specs {
+					t.Errorf("%s:%d is longer than 100 columns", file, n+1)
+				}
+			}
+		}
+	}
+	if docs > 15_000 || all > 20_000 {
+		t.Errorf("%d words in docs and %d in all, want 15,000 and 20,000", docs, all)
 	}
 }

@@ -1,11 +1,14 @@
 // Package clusterjob makes the Kubernetes manifests of a run that is divided between the nodes
 // of a cluster: an Indexed Job whose pods measure a shard each, and the Job that merges them.
 //
-// The manifests are made from the types of k8s.io/api, so that they have no field that the API
-// lacks. The package knows no workload: the caller gives the arguments of benchrun run.
+// The manifests are a template; tests read them as an API server with strict validation does.
+// The package knows no workload: the caller gives the arguments of benchrun run.
 package clusterjob
 
 import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,15 +18,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"sigs.k8s.io/yaml"
 )
 
 // Spec describes the Jobs.
@@ -68,24 +67,8 @@ const mostShards = 10_000
 // mostDeadline is far longer than any run; with an hour added it still fits a time.Duration.
 const mostDeadline = 365 * 24 * time.Hour
 
-// The labels of the pods. Shards of any run keep away from each other.
-const (
-	nameLabel, nameValue = "app.kubernetes.io/name", "benchrun"
-	instanceLabel        = "app.kubernetes.io/instance"
-	partLabel            = "app.kubernetes.io/component"
-	shardPart, mergePart = "shard", "merge"
-)
-
-const (
-	container = "benchrun"
-	mounted   = "/results"
-	nobody    = 65532 // the user of distroless images
-	indexRef  = "$(JOB_COMPLETION_INDEX)"
-	nodeRef   = "$(NODE_NAME)"
-)
-
-// retries of a shard, beside those after a disruption such as a drained node.
-const retries = 3
+// mounted is where each container has the results.
+const mounted = "/results"
 
 var bucketURL = regexp.MustCompile(
 	`^s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9][A-Za-z0-9!_.*'()/-]*?))?/?$`)
@@ -155,165 +138,69 @@ func (s *Spec) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Jobs are the two Jobs: shards, and the merge, which waits for them. The Spec must be valid.
-func (s *Spec) Jobs() (shards, merge *batchv1.Job) {
-	shards = s.job(s.Name, shardPart)
-	spec := &shards.Spec
-	spec.CompletionMode = new(batchv1.IndexedCompletion)
-	spec.Completions, spec.Parallelism = new(int32(s.Shards)), new(int32(s.Shards))
-	if s.Parallelism > 0 {
-		spec.Parallelism = new(int32(s.Parallelism))
-	}
-	spec.BackoffLimitPerIndex = new(int32(retries))
-	// A node that is drained costs no retry. Exit code 2 means that another try would end
-	// alike: the input is wrong, or a shard was begun on another kind of machine.
-	spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
-		{Action: batchv1.PodFailurePolicyActionIgnore,
-			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
-				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
-		{Action: batchv1.PodFailurePolicyActionFailIndex,
-			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: new(container),
-				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{2}}},
-	}}
-	pod := &spec.Template.Spec
-	pod.NodeSelector = s.NodeSelector
-	pod.Affinity = &corev1.Affinity{
-		PodAntiAffinity: &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{awayFromShards()}}}
-	out := path.Join(s.shardsDir(), indexRef)
-	args := slices.Concat([]string{"run"}, s.Args,
-		[]string{"--shard", fmt.Sprintf("job/%d", s.Shards), "--machine", nodeRef, "--output", out,
-			"--continue"})
-	measure := s.container(
-		args, corev1.ResourceList{
-			corev1.ResourceCPU:    *resource.NewQuantity(int64(s.CPUs), resource.DecimalSI),
-			corev1.ResourceMemory: resource.MustParse(s.Memory)})
-	measure.Env = []corev1.EnvVar{
-		{Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{
-			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
-	pod.Containers = []corev1.Container{measure}
-	if s.Bucket.URL != "" {
-		// What an evicted pod has stored comes first; the sidecar stores what is measured.
-		pod.InitContainers = []corev1.Container{
-			s.rclone("fetch", fetchScript, s.remote(out), out),
-			s.sidecar("store", storeScript, out, s.remote(out)),
-		}
-	}
+//go:embed jobs.yaml.gotmpl
+var jobs string
 
-	merge = s.job(s.Name+"-merge", mergePart)
-	merge.Spec.BackoffLimit = new(int32(retries))
-	// It outlives its own wait, to say which shards are missing.
-	merge.Spec.ActiveDeadlineSeconds = new(int64((s.Deadline + time.Hour) / time.Second))
-	pod = &merge.Spec.Template.Spec
-	pod.Affinity = &corev1.Affinity{
-		PodAntiAffinity: &corev1.PodAntiAffinity{
-			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
-				{Weight: 100, PodAffinityTerm: awayFromShards()}}}}
-	merged := path.Join(mounted, s.Name, "merged")
-	pod.Containers = []corev1.Container{s.container(
-		[]string{"merge", merged, s.shardsDir(), "--wait", s.Deadline.String()},
-		corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"),
-			corev1.ResourceMemory: resource.MustParse("2Gi")},
-	)}
-	if s.Bucket.URL != "" {
-		pod.InitContainers = []corev1.Container{
-			s.sidecar("fetch", mergeScript, s.remote(s.shardsDir()), s.shardsDir(), merged,
-				s.remote(merged))}
-	}
-	return shards, merge
-}
+// copyScript is what rclone's containers run.
+//
+//go:embed copy.sh
+var copyScript string
 
-// Write writes the manifests as YAML, each with a comment above it.
+// manifests are the two Jobs. Each text of a Spec goes into it as JSON, which is YAML.
+var manifests = template.Must(template.New("jobs").Funcs(template.FuncMap{
+	"json": func(v any) (string, error) {
+		text, err := json.Marshal(v)
+		return string(text), err
+	},
+	"seconds": func(d time.Duration) int64 { return int64(d / time.Second) },
+}).Parse(jobs))
+
+// Write writes the manifests as YAML, each with a comment above it: the Job of the shards, and
+// that of the merge, which waits for them. The Spec must be valid.
 func (s *Spec) Write(out io.Writer, comment string) error {
-	shards, merge := s.Jobs()
-	for _, m := range []struct {
-		comment string
-		job     *batchv1.Job
-	}{{comment, shards}, {
-		"Waits for the shards and joins them. It may be applied together with the Job above.", merge}} {
-		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(m.job)
-		if err != nil {
-			return err
-		}
-		delete(object, "status")
-		text, err := yaml.Marshal(object)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(out, "---\n# %s\n%s", strings.ReplaceAll(m.comment, "\n", "\n# "),
-			text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return manifests.Execute(out, view{s, strings.Split(comment, "\n")})
 }
 
-// shardsDir holds the shards' folders in every container.
-func (s *Spec) shardsDir() string { return path.Join(mounted, s.Name, "shards") }
-
-func (s *Spec) labels(part string) map[string]string {
-	return map[string]string{nameLabel: nameValue, instanceLabel: s.Name, partLabel: part}
+// view is a Spec as the template sees it.
+type view struct {
+	*Spec
+	Comment []string
 }
 
-// awayFromShards keeps a pod off the nodes that measure a shard of any run, in any namespace.
-func awayFromShards() corev1.PodAffinityTerm {
-	return corev1.PodAffinityTerm{
-		LabelSelector: &metav1.LabelSelector{
-			MatchLabels: map[string]string{nameLabel: nameValue, partLabel: shardPart}},
-		NamespaceSelector: &metav1.LabelSelector{},
-		TopologyKey:       corev1.LabelHostname,
-	}
+func (s view) MergeName() string            { return s.Name + "-merge" }
+func (s view) MergeDeadline() time.Duration { return s.Deadline + time.Hour }
+
+// The folders of the results in every container.
+func (s view) ShardsDir() string { return path.Join(mounted, s.Name, "shards") }
+func (s view) ShardDir() string  { return path.Join(s.ShardsDir(), "$(JOB_COMPLETION_INDEX)") }
+func (s view) MergedDir() string { return path.Join(mounted, s.Name, "merged") }
+
+func (s view) MeasureArgs() []string {
+	return slices.Concat([]string{"run"}, s.Args, []string{"--shard", fmt.Sprintf("job/%d", s.Shards),
+		"--machine", "$(NODE_NAME)", "--output", s.ShardDir(), "--continue"})
 }
 
-func (s *Spec) job(name, part string) *batchv1.Job {
-	storage := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
-	if s.Claim != "" {
-		storage = corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: s.Claim}}
-	}
-	return &batchv1.Job{
-		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.Namespace, Labels: s.labels(part)},
-		Spec: batchv1.JobSpec{
-			ActiveDeadlineSeconds: new(int64(s.Deadline / time.Second)),
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{
-					Labels:      s.labels(part),
-					Annotations: map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
-				},
-				Spec: corev1.PodSpec{
-					RestartPolicy: corev1.RestartPolicyNever,
-					// to end the fork, write the reports and store them
-					TerminationGracePeriodSeconds: new(int64(120)),
-					AutomountServiceAccountToken:  new(false),
-					EnableServiceLinks:            new(false),
-					SecurityContext: &corev1.PodSecurityContext{
-						RunAsNonRoot: new(true), RunAsUser: new(int64(nobody)), RunAsGroup: new(int64(nobody)),
-						FSGroup:        new(int64(nobody)),
-						SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-					},
-					Volumes: []corev1.Volume{{Name: "results", VolumeSource: storage}},
-				},
-			},
-		},
-	}
+func (s view) MergeArgs() []string {
+	return []string{"merge", s.MergedDir(), s.ShardsDir(), "--wait", s.Deadline.String()}
 }
 
-// container runs benchrun. Limits equal to requests make the pod's quality of service
-// guaranteed.
-func (s *Spec) container(args []string, resources corev1.ResourceList) corev1.Container {
-	return secured(corev1.Container{Name: container, Image: s.Image, Args: args,
-		Resources: guaranteed(resources)})
+// Remote is the place of a folder of the results in the bucket, for rclone.
+func (s view) Remote(dir string) string {
+	m := bucketURL.FindStringSubmatch(s.Bucket.URL)
+	return "results:" + path.Join(m[1], m[2], strings.TrimPrefix(dir, mounted))
 }
 
-func guaranteed(r corev1.ResourceList) corev1.ResourceRequirements {
-	return corev1.ResourceRequirements{Requests: r, Limits: r}
+// rclone is a container that copies.
+type rclone struct {
+	view
+	Script, Does string
+	Args         []string
 }
 
-func secured(c corev1.Container) corev1.Container {
-	c.VolumeMounts = []corev1.VolumeMount{{Name: "results", MountPath: mounted}}
-	c.SecurityContext = &corev1.SecurityContext{AllowPrivilegeEscalation: new(false),
-		ReadOnlyRootFilesystem: new(true),
-		Capabilities:           &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
-	return c
+// Copy is a container that runs copy.sh, which does as named.
+func (s view) Copy(does string, args ...string) rclone {
+	return rclone{s, copyScript, does, args}
 }
+
+// RcloneImage is the image of the containers that copy.
+func (s view) RcloneImage() string { return cmp.Or(s.Bucket.Image, DefaultRclone) }

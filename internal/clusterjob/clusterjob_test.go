@@ -69,7 +69,7 @@ func TestShardsJob(t *testing.T) {
 			job, _ := decoded(t, s)
 			spec, pod := job.Spec, job.Spec.Template.Spec
 			if *spec.CompletionMode != batchv1.IndexedCompletion || *spec.Completions != 16 ||
-				*spec.Parallelism != 16 || *spec.BackoffLimitPerIndex != retries || spec.BackoffLimit != nil {
+				*spec.Parallelism != 16 || *spec.BackoffLimitPerIndex != 3 || spec.BackoffLimit != nil {
 				t.Errorf("mode %s, %d of %d at once, backoff %v, %v", *spec.CompletionMode, *spec.Completions,
 					*spec.Parallelism, spec.BackoffLimitPerIndex, spec.BackoffLimit)
 			}
@@ -179,11 +179,11 @@ func TestBucket(t *testing.T) {
 		t.Errorf("fetch %q", got)
 	}
 	if got := before[1].Args; !slices.Equal(got,
-		[]string{setAside, own, "results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)"}) {
+		[]string{"/results/.aside", own, "results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)"}) {
 		t.Errorf("store %q", got)
 	}
 	if got := merge.Spec.Template.Spec.InitContainers[0].Args; !slices.Equal(got,
-		[]string{setAside, "results:results/some/where/nightly/shards", "/results/nightly/shards",
+		[]string{"/results/.aside", "results:results/some/where/nightly/shards", "/results/nightly/shards",
 			"/results/nightly/merged", "results:results/some/where/nightly/merged"}) {
 		t.Errorf("merge %q", got)
 	}

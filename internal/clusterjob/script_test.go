@@ -46,22 +46,22 @@ func TestScripts(t *testing.T) {
 		copies(here, "merged", filepath.Join(aside, "merged"))
 	noneSetAside := copies(here, "to", gone)[:2]
 	for _, c := range []struct {
-		name, script string
-		args         []string
-		round        []string // the copies of each round
-		atTheEnd     []string // the last ones
+		name, does string
+		args       []string
+		round      []string // the copies of each round
+		atTheEnd   []string // the last ones
 	}{
-		{"store", storeScript, []string{aside, here, "to"}, copies(here, "to", aside),
+		{"store", "store", []string{aside, here, "to"}, copies(here, "to", aside),
 			copies(here, "to", aside)},
-		{"store, no run.json yet", storeScript, []string{gone, here, "to"}, noneSetAside, noneSetAside},
-		{"merge", mergeScript, []string{aside, "from", "shards", here, "merged"}, toShards, toMerged},
-		{"merge that failed", mergeScript, []string{aside, "from", "shards", gone, "merged"}, toShards,
+		{"store, no run.json yet", "store", []string{gone, here, "to"}, noneSetAside, noneSetAside},
+		{"merge", "merge", []string{aside, "from", "shards", here, "merged"}, toShards, toMerged},
+		{"merge that failed", "merge", []string{aside, "from", "shards", gone, "merged"}, toShards,
 			nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.CommandContext(t.Context(), shell,
-				append([]string{"-c", c.script, c.name}, c.args...)...)
+				append([]string{"-c", copyScript, c.does}, c.args...)...)
 			cmd.Env = append(os.Environ(), "PATH="+bin)
 			out, err := cmd.StdoutPipe()
 			if err != nil {
@@ -103,7 +103,7 @@ func TestFetchScript(t *testing.T) {
 		bin := t.TempDir()
 		testscript.Write(t, filepath.Join(bin, "rclone"),
 			fmt.Sprintf("#!/bin/sh\n[ \"$*\" = 'copy from to' ] || exit 99\nexit %d\n", code))
-		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", fetchScript, "fetch", "from", "to")
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", copyScript, "fetch", "from", "to")
 		cmd.Env = append(os.Environ(), "PATH="+bin)
 		_ = cmd.Run() // the code is looked at below
 		if got := cmd.ProcessState.ExitCode(); got != want {

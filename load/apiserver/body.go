@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/load/synthetic"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -139,7 +140,7 @@ func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, da
 	case kind.GroupVersion() != r.gvk.GroupVersion():
 		return nil, r.otherVersion(kind.GroupVersion())
 	case kind.Kind != r.gvk.Kind && r.custom:
-		return nil, r.checkKind(*kind, accessorOf(obj).GetName())
+		return nil, r.checkKind(*kind, synthetic.Accessor(obj).GetName())
 	case kind.Kind != r.gvk.Kind:
 		return nil, apierrors.NewBadRequest(
 			fmt.Sprintf("%s in version %q cannot be handled as a %s", kind.Kind, kind.Version, r.gvk.Kind))
@@ -230,8 +231,8 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 			return nil, invalid(schema.GroupKind{}, "",
 				field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), err.Error())})
 		}
-		m := accessorOf(obj)
-		if uid := m.GetUID(); uid != "" && uid != accessorOf(current).GetUID() {
+		m := synthetic.Accessor(obj)
+		if uid := m.GetUID(); uid != "" && uid != synthetic.Accessor(current).GetUID() {
 			// In a patch a UID is a change, not a precondition.
 			return nil, invalid(t.resource.gvk.GroupKind(), t.name,
 				field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")})

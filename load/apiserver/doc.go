@@ -23,8 +23,8 @@
 // It follows https://kubernetes.io/docs/reference/using-api/api-concepts/.
 //
 // Names, metadata and options are validated as by a real server. For custom resources the
-// answers are those of apiextensions-apiserver v0.37.2: package apitest has the requests,
-// docs/apiserver.md the differences.
+// answers are those of apiextensions-apiserver v0.37.2: parity_cases_test.go has the
+// requests, docs/apiserver.md the differences.
 //
 // It does not support authorization, admission, validation of spec and status, defaulting,
 // server-side apply, CBOR, schemas (OpenAPI v3 has paths and parameters alone), HTTP

@@ -249,8 +249,9 @@ func sameState(s *synthetic.Source, got map[string]string) error {
 		return fmt.Errorf("%d objects, want %d", len(got), len(want))
 	}
 	for key, obj := range want {
-		if got[key] != accessorOf(obj).GetResourceVersion() {
-			return fmt.Errorf("%s at %q, want %s", key, got[key], accessorOf(obj).GetResourceVersion())
+		if got[key] != synthetic.Accessor(obj).GetResourceVersion() {
+			return fmt.Errorf("%s at %q, want %s", key, got[key],
+				synthetic.Accessor(obj).GetResourceVersion())
 		}
 	}
 	return nil
@@ -294,7 +295,7 @@ func TestInformersUnderFaults(t *testing.T) {
 				eventually(t, fmt.Sprintf("%s with the state at %s", sort, last), func() bool {
 					got := map[string]string{}
 					for _, obj := range store.List() {
-						m := accessorOf(obj.(runtime.Object))
+						m := synthetic.Accessor(obj.(runtime.Object))
 						got[synthetic.Key(obj)] = m.GetResourceVersion()
 					}
 					return sameState(f.pods, got) == nil

@@ -11,14 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/load/apiserver/apitest"
 	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // FuzzRequests checks that no request makes a handler panic or is answered 500. The seeds
-// are the requests of apitest, for custom resources and for pods.
+// are the requests of parityCases, for custom resources and for pods.
 func FuzzRequests(f *testing.F) {
-	for _, c := range apitest.Cases() {
+	for _, c := range parityCases() {
 		for _, s := range c.Steps {
 			if len(s.Body) > 10_000 {
 				continue // seeds are there to be varied

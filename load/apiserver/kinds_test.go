@@ -17,7 +17,7 @@ import (
 )
 
 // TestBuiltInKinds checks where the answers for Kubernetes' own resources differ from those
-// for custom ones, and where they are the same. apitest has the custom ones.
+// for custom ones, and where they are the same. parityCases has the custom ones.
 func TestBuiltInKinds(t *testing.T) {
 	t.Parallel()
 	leases := coordinationv1.SchemeGroupVersion.WithResource("leases")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/informerbench/informerbench/load/synthetic"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -78,13 +79,14 @@ func (m media) object(obj runtime.Object, gvk schema.GroupVersionKind) runtime.O
 	case formMetadata:
 		return partialOf(obj)
 	case formTable:
-		return m.table(gvk, metav1.ListMeta{ResourceVersion: accessorOf(obj).GetResourceVersion()}, obj)
+		return m.table(gvk, metav1.ListMeta{
+			ResourceVersion: synthetic.Accessor(obj).GetResourceVersion()}, obj)
 	}
 	return withKind(obj, gvk)
 }
 
 func partialOf(obj runtime.Object) *metav1.PartialObjectMetadata {
-	p := meta.AsPartialObjectMetadata(accessorOf(obj))
+	p := meta.AsPartialObjectMetadata(synthetic.Accessor(obj))
 	p.SetGroupVersionKind(partial)
 	return p
 }

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -117,30 +116,14 @@ func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	if obj.GetObjectKind().GroupVersionKind() == gvk {
 		return obj
 	}
-	next := shallowCopy(obj)
+	next := synthetic.ShallowCopy(obj)
 	next.GetObjectKind().SetGroupVersionKind(gvk)
 	return next
 }
 
-// shallowCopy returns a copy whose kind, status and metadata fields may be replaced; the
-// values that they refer to must not be changed.
-func shallowCopy(obj runtime.Object) runtime.Object {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		next := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
-		if metadata, ok := u.Object["metadata"].(map[string]any); ok {
-			next.Object["metadata"] = maps.Clone(metadata)
-		}
-		return next
-	}
-	v := reflect.ValueOf(obj).Elem()
-	c := reflect.New(v.Type())
-	c.Elem().Set(v)
-	return c.Interface().(runtime.Object)
-}
-
 // withoutMetadata returns a shallow copy of obj without metadata.
 func withoutMetadata(obj runtime.Object) runtime.Object {
-	next := shallowCopy(obj)
+	next := synthetic.ShallowCopy(obj)
 	if u, ok := next.(*unstructured.Unstructured); ok {
 		delete(u.Object, "metadata")
 		return next

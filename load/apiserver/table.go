@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/load/synthetic"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,7 +68,7 @@ var (
 	}, typedCells(nodeCells)}
 	otherColumns = columns{[]metav1.TableColumnDefinition{nameColumn, ageColumn},
 		func(obj runtime.Object, now time.Time) []any {
-			m := accessorOf(obj)
+			m := synthetic.Accessor(obj)
 			return []any{m.GetName(), age(m.GetCreationTimestamp(), now)}
 		}}
 )

@@ -85,7 +85,7 @@ func (t Traffic) Play(ctx context.Context, source *synthetic.Source, done *atomi
 			continue
 		}
 		// A client may write between Get and here: its write stays, and this one is left out.
-		read := accessorOf(current)
+		read := synthetic.Accessor(current)
 		var err error
 		switch {
 		case t.Op != load.OpAddDelete:
@@ -124,8 +124,8 @@ func TraceNodes(trace *load.Trace) []runtime.Object {
 	nodes := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: len(names)},
 		trace.Seed).All()
 	for i, node := range nodes {
-		nodes[i] = shallowCopy(node)
-		accessorOf(nodes[i]).SetName(names[i])
+		nodes[i] = synthetic.ShallowCopy(node)
+		synthetic.Accessor(nodes[i]).SetName(names[i])
 	}
 	return nodes
 }

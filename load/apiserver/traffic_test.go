@@ -102,8 +102,8 @@ func aTrace() *load.PodTrace {
 func TestTraceNodes(t *testing.T) {
 	t.Parallel()
 	nodes := TraceNodes(aTrace().Trace())
-	if len(nodes) != 2 || accessorOf(nodes[0]).GetName() != "node-a" ||
-		accessorOf(nodes[1]).GetName() != "node-b" {
+	if len(nodes) != 2 || synthetic.Accessor(nodes[0]).GetName() != "node-a" ||
+		synthetic.Accessor(nodes[1]).GetName() != "node-b" {
 		t.Errorf("%d nodes: %v", len(nodes), nodes)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/informerbench/informerbench/load/synthetic"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -88,7 +89,7 @@ func (t target) checkIdentity(m metav1.Object) error {
 // checkMeta validates the kind and the metadata of an object to be stored. was is the
 // object that it replaces, nil for a create.
 func (r *resource) checkMeta(obj, was runtime.Object) error {
-	m := accessorOf(obj)
+	m := synthetic.Accessor(obj)
 	if r.custom && r.unstructured { // decode has checked the kind of others
 		if err := r.checkKind(obj.GetObjectKind().GroupVersionKind(), m.GetName()); err != nil {
 			return err
@@ -99,10 +100,10 @@ func (r *resource) checkMeta(obj, was runtime.Object) error {
 		names = r.nameRule()
 	}
 	problems := metavalidation.ValidateObjectMetaAccessor(m, r.namespaced, names, at)
-	if was != nil && accessorOf(was).GetDeletionTimestamp() != nil {
+	if was != nil && synthetic.Accessor(was).GetDeletionTimestamp() != nil {
 		problems = append(
 			problems, metavalidation.ValidateNoNewFinalizers(m.GetFinalizers(),
-				accessorOf(was).GetFinalizers(), at.Child("finalizers"))...)
+				synthetic.Accessor(was).GetFinalizers(), at.Child("finalizers"))...)
 	}
 	return invalid(r.gvk.GroupKind(), m.GetName(), problems)
 }

@@ -48,7 +48,7 @@ func text(e watch.Event) string {
 	if status, ok := e.Object.(*metav1.Status); ok {
 		return fmt.Sprintf("%s %d", e.Type, status.Code)
 	}
-	m := accessorOf(e.Object)
+	m := synthetic.Accessor(e.Object)
 	s := fmt.Sprintf("%s %s@%s", e.Type, m.GetName(), m.GetResourceVersion())
 	if m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
 		s += " initial"

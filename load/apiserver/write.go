@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/informerbench/informerbench/load/synthetic"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metainternal "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -18,16 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
-
-// accessorOf returns the metadata of an object of a source or a decoded request, which
-// always has metadata.
-func accessorOf(obj runtime.Object) metav1.Object {
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		panic(fmt.Sprintf("apiserver: a %T is no Kubernetes object: %v", obj, err))
-	}
-	return m
-}
 
 // isDry reports whether a request, whose options are valid, must not change anything.
 func isDry(dryRun []string) bool { return len(dryRun) > 0 }
@@ -47,7 +37,7 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 	if err != nil {
 		return err
 	}
-	m := accessorOf(obj)
+	m := synthetic.Accessor(obj)
 	generate := m.GetName() == "" && m.GetGenerateName() != ""
 	if generate {
 		m.SetName(generatedName(m))
@@ -113,11 +103,11 @@ func (s *Server) update(w http.ResponseWriter, req *http.Request, t target) erro
 	if err != nil {
 		return err
 	}
-	if err := t.checkIdentity(accessorOf(obj)); err != nil {
+	if err := t.checkIdentity(synthetic.Accessor(obj)); err != nil {
 		return err
 	}
 	next, err := s.modify(t, isDry(o.DryRun), func(runtime.Object) (runtime.Object, error) {
-		return shallowCopy(obj), nil
+		return synthetic.ShallowCopy(obj), nil
 	})
 	if err != nil {
 		return err
@@ -141,7 +131,7 @@ func (s *Server) modify(t target, dry bool,
 		if err != nil {
 			return nil, err
 		}
-		was, m := accessorOf(current), accessorOf(next)
+		was, m := synthetic.Accessor(current), synthetic.Accessor(next)
 		if m.GetResourceVersion() == "0" {
 			m.SetResourceVersion("") // to a real server they are equal
 		}
@@ -155,7 +145,7 @@ func (s *Server) modify(t target, dry bool,
 		if apiequality.Semantic.DeepEqual(current, next) || dry {
 			return next, nil
 		}
-		m = accessorOf(next)
+		m = synthetic.Accessor(next)
 		var written runtime.Object
 		if lastFinalizerGone(was, m) {
 			// The answer is what was written; the event has the object as it was.
@@ -195,9 +185,9 @@ func precondition(t target, was metav1.Object, uid types.UID, version string) er
 
 // checkUpdate validates an update. The status subresource does not change metadata.
 func (r *resource) checkUpdate(current, next runtime.Object, subresource string) error {
-	m := accessorOf(next)
+	m := synthetic.Accessor(next)
 	if !r.unconditional() && m.GetResourceVersion() == "" &&
-		accessorOf(current).GetResourceVersion() != "" {
+		synthetic.Accessor(current).GetResourceVersion() != "" {
 		kind := schema.GroupKind{Group: r.gvr.Group, Kind: r.gvr.Resource} // as a real server has it
 		return invalid(kind, m.GetName(), field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0,
@@ -215,11 +205,11 @@ func (r *resource) checkUpdate(current, next runtime.Object, subresource string)
 // and the fields that the server sets.
 func (r *resource) take(current, wanted runtime.Object, subresource string) runtime.Object {
 	if subresource == "status" {
-		next := shallowCopy(current)
+		next := synthetic.ShallowCopy(current)
 		r.setStatus(next, wanted)
 		return next
 	}
-	was, m := accessorOf(current), accessorOf(wanted)
+	was, m := synthetic.Accessor(current), synthetic.Accessor(wanted)
 	m.SetUID(was.GetUID())
 	m.SetSelfLink("")
 	m.SetResourceVersion(was.GetResourceVersion())
@@ -265,7 +255,7 @@ func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) erro
 	}
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusOK,
 		Details: &metav1.StatusDetails{
-			Name: t.name, Group: r.gvr.Group, Kind: r.gvr.Resource, UID: accessorOf(obj).GetUID(),
+			Name: t.name, Group: r.gvr.Group, Kind: r.gvr.Resource, UID: synthetic.Accessor(obj).GetUID(),
 		}}
 	status.SetGroupVersionKind(statusKind)
 	s.respond(w, m, http.StatusOK, status)
@@ -290,7 +280,7 @@ func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (obj runtim
 		if !exists {
 			return nil, false, apierrors.NewNotFound(r.gvr.GroupResource(), t.name)
 		}
-		was := accessorOf(current)
+		was := synthetic.Accessor(current)
 		if p != nil {
 			if err := precondition(t, was, deref(p.UID), deref(p.ResourceVersion)); err != nil {
 				return nil, false, err
@@ -317,9 +307,9 @@ func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (obj runtim
 
 // markDeleted returns a copy of an object with its deletion timestamp set.
 func (s *Server) markDeleted(obj runtime.Object) runtime.Object {
-	next := shallowCopy(obj)
+	next := synthetic.ShallowCopy(obj)
 	now := metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()
-	m := accessorOf(next)
+	m := synthetic.Accessor(next)
 	m.SetDeletionTimestamp(&now)
 	m.SetDeletionGracePeriodSeconds(new(int64)) // it waits for finalizers, not for a grace period
 	if generation := m.GetGeneration(); generation > 0 {
@@ -357,7 +347,7 @@ func (s *Server) deleteCollection(w http.ResponseWriter, req *http.Request, t ta
 	list := listed.(*metainternal.List)
 	list.Items = slices.Clone(list.Items)
 	for _, obj := range list.Items {
-		one := accessorOf(obj)
+		one := synthetic.Accessor(obj)
 		uid := one.GetUID()
 		each := target{resource: t.resource, namespace: one.GetNamespace(), name: one.GetName()}
 		_, _, err := s.remove(each, &metav1.Preconditions{UID: &uid}, dry)

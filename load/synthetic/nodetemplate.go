@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -30,58 +29,14 @@ func newNodeTemplates(rng *rand.Rand) []*corev1.Node {
 func newNodeTemplate(n int, rng *rand.Rand) *corev1.Node {
 	at := metav1.NewTime(Epoch.Add(time.Duration(rng.IntN(86_400)) * time.Second))
 	cpus, memory := int64(16<<(n%4)), int64(64<<(n%4))
-	capacity := corev1.ResourceList{
-		corev1.ResourceCPU:              *resource.NewQuantity(cpus, resource.DecimalSI),
-		corev1.ResourceMemory:           *resource.NewQuantity(memory<<30, resource.BinarySI),
-		corev1.ResourceEphemeralStorage: *resource.NewQuantity(1<<40, resource.BinarySI),
-		corev1.ResourcePods:             *resource.NewQuantity(110, resource.DecimalSI),
-		"hugepages-1Gi":                 *resource.NewQuantity(0, resource.DecimalSI),
-		"hugepages-2Mi":                 *resource.NewQuantity(0, resource.DecimalSI),
-	}
-	zone := fmt.Sprintf("zone-%c", 'a'+n%3)
-	node := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{
-			Labels: map[string]string{
-				corev1.LabelArchStable: "amd64", corev1.LabelOSStable: "linux", corev1.LabelTopologyZone: zone,
-				corev1.LabelTopologyRegion:     "region-1",
-				corev1.LabelInstanceTypeStable: fmt.Sprintf("standard-%d", cpus),
-				"node.kubernetes.io/lifecycle": "on-demand", "nodepool": fmt.Sprintf("pool-%d", n),
-			},
-			Annotations: map[string]string{
-				"node.alpha.kubernetes.io/ttl":                           "0",
-				"volumes.kubernetes.io/controller-managed-attach-detach": "true",
-				"csi.volume.kubernetes.io/nodeid":                        `{"ebs.csi.example.com":"i-0123456789abcdef0","efs.csi.example.com":"i-0123456789abcdef0"}`,
-			},
-		},
-		Status: corev1.NodeStatus{
-			Capacity: capacity, Allocatable: capacity,
-			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
-			NodeInfo: corev1.NodeSystemInfo{
-				MachineID: fmt.Sprintf("%032x", rng.Uint64()), SystemUUID: string(newUID(rng)),
-				BootID:        string(newUID(rng)),
-				KernelVersion: "6.12.8-generic", OSImage: "Ubuntu 24.04.1 LTS",
-				ContainerRuntimeVersion: "containerd://2.0.1",
-				KubeletVersion:          "v1.36.0", OperatingSystem: "linux", Architecture: "amd64",
-			},
-		},
-	}
-	for _, c := range []struct {
-		kind            corev1.NodeConditionType
-		status          corev1.ConditionStatus
-		reason, message string
-	}{
-		{corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory",
-			"kubelet has sufficient memory available"},
-		{corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure",
-			"kubelet has no disk pressure"},
-		{corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID",
-			"kubelet has sufficient PID available"},
-		{corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"},
-	} {
-		node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{
-			Type: c.kind, Status: c.status, Reason: c.reason, Message: c.message, LastHeartbeatTime: at,
-			LastTransitionTime: at,
-		})
+	node := &corev1.Node{}
+	fill(nodeTemplate(), node, "cpus", fmt.Sprint(cpus), "memory", fmt.Sprint(memory),
+		"n", fmt.Sprint(n), "zone", fmt.Sprintf("zone-%c", 'a'+n%3),
+		"machine", fmt.Sprintf("%032x", rng.Uint64()), "system", string(newUID(rng)),
+		"boot", string(newUID(rng)))
+	for i := range node.Status.Conditions {
+		c := &node.Status.Conditions[i]
+		c.LastHeartbeatTime, c.LastTransitionTime = at, at
 	}
 	for i := range nodeImages {
 		name := fmt.Sprintf("registry.example.com/team-%02d/service-%02d", i%12, i)

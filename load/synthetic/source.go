@@ -324,20 +324,24 @@ func (s *Source) resource() schema.GroupResource {
 
 // withVersion returns a copy of obj with the version, as shallow as possible.
 func withVersion(obj runtime.Object, version uint64) runtime.Object {
+	next := ShallowCopy(obj)
+	Accessor(next).SetResourceVersion(formatVersion(version))
+	return next
+}
+
+// ShallowCopy returns a copy whose kind, metadata fields and fields at the top may be replaced;
+// the values that they refer to must not be changed.
+func ShallowCopy(obj runtime.Object) runtime.Object {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
-		// Its fields are in maps: only the two on the path to the version are copied.
 		next := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
 		if metadata, ok := u.Object["metadata"].(map[string]any); ok {
 			next.Object["metadata"] = maps.Clone(metadata)
 		}
-		next.SetResourceVersion(formatVersion(version))
 		return next
 	}
 	c := reflect.New(reflect.TypeOf(obj).Elem())
 	c.Elem().Set(reflect.ValueOf(obj).Elem())
-	next := c.Interface().(runtime.Object)
-	Accessor(next).SetResourceVersion(formatVersion(version))
-	return next
+	return c.Interface().(runtime.Object)
 }
 
 // Accessor returns the metadata of an object. It panics if obj is no Kubernetes object.

@@ -83,7 +83,7 @@ const mostGain = 1000
 func Answers(r *record.Run, groups []Group) []Answer {
 	var out []Answer
 	given := givenUp(r)
-	for _, component := range componentsOf(groups) {
+	for _, component := range measuredComponents(r) {
 		of := map[string][]*Comparison{}
 		var impls []string // in the order of the run
 		var all []*Comparison
@@ -97,7 +97,7 @@ func Answers(r *record.Run, groups []Group) []Answer {
 			of[c.Name.Impl] = append(of[c.Name.Impl], c)
 			all = append(all, c)
 		}
-		if len(impls) == 0 {
+		if len(impls) == 0 { // or only its groups were asked for
 			continue
 		}
 		reference := referenceIn(r, groups, component)
@@ -147,8 +147,7 @@ func (a *Answer) use(impl string, own []*Comparison) {
 // duel compares the candidates directly, from the one that gains most on the reference. One that
 // gains on it takes its place, and must stand against the others, but not again against a former
 // one: ratios of some 1,000 times and more count alike against the reference, and not directly.
-// level
-// are those that the last comparison does not tell apart from best.
+// level are those that the last comparison does not tell apart from best.
 func duel(r *record.Run, groups []Group, component string, of map[string][]*Comparison,
 	candidates []string) (best string, level []string) {
 	best = candidates[0]
@@ -197,15 +196,6 @@ func direct(r *record.Run, groups []Group, component, one string,
 	return gains
 }
 
-func componentsOf(groups []Group) (out []string) {
-	for _, g := range groups {
-		if c := string(g.Cells[0].Component); !slices.Contains(out, c) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // referenceIn is the implementation with which the groups of a component compare the others:
 // the catalog's reference, or what stands in for it where that was not measured.
 func referenceIn(r *record.Run, groups []Group, component string) record.Implementation {
@@ -213,37 +203,40 @@ func referenceIn(r *record.Run, groups []Group, component string) record.Impleme
 		return string(g.Cells[0].Component) == component
 	})
 	name := r.ReferenceOf(groups[i].Cells).Impl
-	for _, im := range r.Impls {
-		if im.Component == component && im.Name == name {
-			return im
-		}
-	}
-	return record.Implementation{Component: component, Name: name}
+	out := implementationOf(r, component, named(name))
+	out.Component, out.Name = component, name
+	return out
 }
 
 // referenceOf is the catalog's reference of a component.
 func referenceOf(r *record.Run, component string) record.Implementation {
-	for _, im := range r.Impls {
-		if im.Component == component && im.Reference {
-			return im
-		}
+	return implementationOf(r, component, func(im record.Implementation) bool { return im.Reference })
+}
+
+// implementationOf is the first implementation of a component for which holds does, zero if none.
+func implementationOf(r *record.Run, component string,
+	holds func(record.Implementation) bool) (found record.Implementation) {
+	i := slices.IndexFunc(r.Impls, func(im record.Implementation) bool {
+		return im.Component == component && holds(im)
+	})
+	if i >= 0 {
+		found = r.Impls[i]
 	}
-	return record.Implementation{}
+	return found
+}
+
+func named(name string) func(record.Implementation) bool {
+	return func(im record.Implementation) bool { return im.Name == name }
 }
 
 // waivedBeyond are the clauses that an implementation waives and the reference does not.
 func waivedBeyond(r *record.Run, component, impl string,
 	reference record.Implementation) (out []record.Waiver) {
-	for _, im := range r.Impls {
-		if im.Component != component || im.Name != impl {
-			continue
-		}
-		for _, w := range im.Waivers {
-			if !slices.ContainsFunc(reference.Waivers, func(o record.Waiver) bool {
-				return o.Clause == w.Clause
-			}) {
-				out = append(out, w)
-			}
+	for _, w := range implementationOf(r, component, named(impl)).Waivers {
+		if !slices.ContainsFunc(reference.Waivers, func(o record.Waiver) bool {
+			return o.Clause == w.Clause
+		}) {
+			out = append(out, w)
 		}
 	}
 	return out

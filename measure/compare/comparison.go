@@ -96,16 +96,18 @@ type Comparison struct {
 }
 
 // newComparison compares two samples. Their estimates already contain the warnings of the
-// forks and series.
-func newComparison(name Name, base, head sample, floor float64, look int) *Comparison {
+// forks and series. turns is the ratio of what took turns, if it did; else it is that of the
+// samples.
+func newComparison(name Name, base, head sample, turns *stats.Ratio) *Comparison {
 	c := &Comparison{
 		Name: name, Base: base.estimate(), Head: head.estimate(), BaseValues: base.values,
-		HeadValues: head.values,
-		Floor:      floor, Verdict: stats.NotComparable, direction: metrics.Of(name.Metric).Better,
-		look: look,
+		HeadValues: head.values, Ratio: turns, Floor: -1, Verdict: stats.NotComparable,
+		direction: metrics.Of(name.Metric).Better,
 	}
-	if r, err := ratioOf(base, head); err == nil {
-		c.Ratio = &r
+	if turns == nil {
+		if r, err := ratioOf(base, head); err == nil {
+			c.Ratio = &r
+		}
 	}
 	return c
 }

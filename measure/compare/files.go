@@ -48,7 +48,7 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 			out.missing = append(out.missing, &Comparison{Name: name, judged: judged, short: judged})
 			continue
 		}
-		c := newComparison(name, sample{values: b.values[name]}, sample{values: other}, -1, 0)
+		c := newComparison(name, sample{values: b.values[name]}, sample{values: other}, nil)
 		c.direction = direction(name.Metric, b, h)
 		if c.direction == metrics.Neither && !metrics.Known(name.Metric) {
 			out.warnOnce(fmt.Sprintf(
@@ -61,7 +61,7 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 	for _, name := range h.order {
 		if _, ok := b.values[name]; !ok {
 			out.Left = append(out.Left, name.String()+" (only in "+head+")")
-			c := newComparison(name, sample{}, sample{values: h.values[name]}, -1, 0)
+			c := newComparison(name, sample{}, sample{values: h.values[name]}, nil)
 			c.short = true
 			out.added = append(out.added, c)
 		}

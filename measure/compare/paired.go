@@ -17,18 +17,12 @@ var errNotPaired = errors.New("the implementations took no turns")
 
 // duetsOf returns the duets of a cell's series, one for each fork; none unless all forks
 // that have the series have one.
-func duetsOf(r *record.Run, c record.Cell, series string) []*record.Duet {
-	var out []*record.Duet
-	for _, f := range r.Measured(c) {
-		for _, s := range f.Series {
-			if s.Name() != series {
-				continue
-			}
-			if s.Duet == nil {
-				return nil
-			}
-			out = append(out, s.Duet)
+func duetsOf(r *record.Run, c record.Cell, series string) (out []*record.Duet) {
+	for _, m := range measuredIn(r.Measured(c), series) {
+		if m.Duet == nil {
+			return nil
 		}
+		out = append(out, m.Duet)
 	}
 	return out
 }
@@ -39,11 +33,9 @@ func duetsOf(r *record.Run, c record.Cell, series string) []*record.Duet {
 func disagreement(r *record.Run, c record.Cell, series, metric string) []string {
 	of := map[string][]float64{}
 	var blocks [][]float64
-	for _, f := range r.Measured(c) {
-		for _, s := range f.Series {
-			if s.Name() == series && s.Duet != nil {
-				of[f.Machine] = append(of[f.Machine], s.Duet.Ratios[metric].Log)
-			}
+	for _, m := range measuredIn(r.Measured(c), series) {
+		if m.Duet != nil {
+			of[m.fork.Machine] = append(of[m.fork.Machine], m.Duet.Ratios[metric].Log)
 		}
 	}
 	for _, machine := range slices.Sorted(maps.Keys(of)) {
@@ -59,9 +51,19 @@ func disagreement(r *record.Run, c record.Cell, series, metric string) []string 
 // logRatios are the logarithms of a cell's value to the reference's, one for each fork. It is
 // errNotPaired where there are none, or the metric was not measured in turns.
 func logRatios(r *record.Run, c record.Cell, series, metric string) ([]float64, error) {
-	var logs []float64
-	for _, d := range duetsOf(r, c, series) {
-		ratio, ok := d.Ratios[metric]
+	return logsOf(r, c, series, func(s record.Series) (ratio record.LogRatio, ok bool) {
+		if s.Duet != nil {
+			ratio, ok = s.Duet.Ratios[metric]
+		}
+		return ratio, ok
+	})
+}
+
+// logsOf are the logarithms of the ratios that the forks of a cell have of a series.
+func logsOf(r *record.Run, c record.Cell, series string,
+	of func(record.Series) (record.LogRatio, bool)) (logs []float64, err error) {
+	for _, m := range measuredIn(r.Measured(c), series) {
+		ratio, ok := of(m.Series)
 		if !ok {
 			return nil, errNotPaired
 		}
@@ -84,11 +86,9 @@ func pairedRatio(r *record.Run, c record.Cell, series, metric string) (stats.Rat
 
 // anyPartner is the implementation with which any operation of a cell took turns, "" if none did.
 func anyPartner(r *record.Run, c record.Cell) string {
-	for _, f := range r.Measured(c) {
-		for _, s := range f.Series {
-			if s.Duet != nil {
-				return s.Duet.Against
-			}
+	for _, series := range SeriesOf(r, []record.Cell{c}) {
+		if partner := partnerOf(r, c, series); partner != "" {
+			return partner
 		}
 	}
 	return ""
@@ -104,21 +104,12 @@ func tookTurns(head *record.Run) bool {
 // turnsRatio is the ratio of a cell in head to the same cell in the base of its pair, which took
 // turns with it. It is errNotPaired unless all forks that have the series did.
 func turnsRatio(head *record.Run, c record.Cell, series, metric string) (stats.Ratio, error) {
-	var logs []float64
-	for _, f := range head.Measured(c) {
-		for _, s := range f.Series {
-			if s.Name() != series {
-				continue
-			}
-			ratio, ok := s.Base[metric]
-			if !ok {
-				return stats.Ratio{}, errNotPaired
-			}
-			logs = append(logs, ratio.Log)
-		}
-	}
-	if len(logs) == 0 {
-		return stats.Ratio{}, errNotPaired
+	logs, err := logsOf(head, c, series, func(s record.Series) (ratio record.LogRatio, ok bool) {
+		ratio, ok = s.Base[metric]
+		return ratio, ok
+	})
+	if err != nil {
+		return stats.Ratio{}, err
 	}
 	return stats.PairedRatioOf(logs)
 }
@@ -139,27 +130,4 @@ func relativeRatio(base, head *record.Run, c, constant record.Cell, series,
 		return stats.Ratio{}, err
 	}
 	return stats.RelativeRatioOf(b, h)
-}
-
-// pair makes c the comparison of the duets, if the cell has any. Where it took turns with the
-// reference, the base is what that did in the same processes.
-func (c *Comparison) pair(r *record.Run, cell, reference record.Cell, series, metric string) {
-	ratio, twice, err := turnsBetween(r, cell, reference, series, metric)
-	if err != nil {
-		return
-	}
-	c.Ratio = &ratio
-	c.Warnings = append(c.Warnings, disagreement(r, cell, series, metric)...)
-	if twice {
-		c.Floor = twiceFloor(c.Floor)
-		c.look = max(c.look, r.LookAt(reference))
-	}
-	if partnerOf(r, cell, series) != reference.Impl {
-		return
-	}
-	base := sample{}
-	for _, d := range duetsOf(r, cell, series) {
-		base.values = append(base.values, d.Reference[metric])
-	}
-	c.Base, c.BaseValues = base.estimate(), base.values
 }

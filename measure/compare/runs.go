@@ -161,24 +161,19 @@ func groupOf(r *record.Run, c record.Cell) (out []record.Cell) {
 
 // failedIn reports whether the implementation of a cell failed its suite in a run.
 func failedIn(r *record.Run, c record.Cell) bool {
-	return slices.ContainsFunc(r.Impls, func(im record.Implementation) bool {
-		return im.Component == string(c.Component) && im.Name == c.Impl &&
-			im.Verified == record.VerifyFailed
-	})
+	return implementationOf(r, string(c.Component), named(c.Impl)).Verified == record.VerifyFailed
 }
 
 // brokenIn is what is broken in a run, as regressions: each implementation that fails its suite,
-// each
-// cell in which a process crashed or hung, and each check that fails.
+// each cell in which a process crashed or hung, and each check that fails.
 func brokenIn(r *record.Run) (out []GateResult) {
+	found := func(gate, name, detail string) {
+		out = append(out, GateResult{Gate: gate, Name: name, Outcome: Regression, Detail: detail})
+	}
 	for _, im := range r.Impls {
 		if im.Verified == record.VerifyFailed {
-			why := "it does not"
-			if len(im.Failures) > 0 {
-				why = im.Failures[0]
-			}
-			out = append(out, GateResult{Gate: "each implementation keeps its contract",
-				Name: im.Component + "/" + im.Name, Outcome: Regression, Detail: why})
+			found("each implementation keeps its contract", im.Component+"/"+im.Name,
+				slices.Concat(im.Failures, []string{"it does not"})[0])
 		}
 	}
 	given := givenUp(r)
@@ -189,8 +184,7 @@ func brokenIn(r *record.Run) (out []GateResult) {
 				detail += ", in base or in head"
 			}
 			name := strings.Join([]string{string(c.Component), workloadOf(r, c), c.Label()}, "/")
-			out = append(out, GateResult{Gate: "each process ends", Name: name, Outcome: Regression,
-				Detail: detail})
+			found("each process ends", name, detail)
 		}
 	}
 	checks := r.Checks
@@ -201,8 +195,7 @@ func brokenIn(r *record.Run) (out []GateResult) {
 	}
 	for _, c := range checks {
 		if !c.Passed {
-			out = append(out, GateResult{Gate: "each check passes", Name: c.Name, Outcome: Regression,
-				Detail: c.Detail})
+			found("each check passes", c.Name, c.Detail)
 		}
 	}
 	return out
@@ -326,11 +319,9 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
-			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
-			n.Cell = c
-			n.controls, n.short, n.judged = controls, inBoth, inBoth && !controls
+			var turns *stats.Ratio
 			if ratio, err := turnsRatio(head, c, series, metric); err == nil && halves {
-				n.Ratio = &ratio
+				turns = &ratio
 				for _, same := range others {
 					if again, err := turnsRatio(head, same, series, metric); err == nil {
 						widen(floorOfRatio(head.Settings.Rule, again))
@@ -342,14 +333,15 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 				if constant != nil && c.ID() != constant.ID() {
 					// It was measured with each, or tells how the machine drifted.
 					if ratio, err := relativeRatio(base, head, c, *constant, series, metric); err == nil {
-						n.Ratio = &ratio
+						turns = &ratio
 					} else {
 						widen(floorOf(base.Settings.Rule, of(base, *constant), of(head, *constant)))
 					}
 				}
 			}
-			n.Floor = floor
-			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)
+			n := newComparison(nameOf(base, c, series, metric), b, h, turns)
+			n.Cell, n.Floor, n.look, n.Warnings = c, floor, look, slices.Compact(drifts)
+			n.controls, n.short, n.judged = controls, inBoth, inBoth && !controls
 			out = append(out, n)
 		}
 	}
@@ -366,7 +358,7 @@ func addedIn(base, head *record.Run, c record.Cell) (out []*Comparison) {
 			if len(b.values) > 0 || len(h.values) == 0 {
 				continue
 			}
-			n := newComparison(nameOf(head, c, series, metric), b, h, -1, 0)
+			n := newComparison(nameOf(head, c, series, metric), b, h, nil)
 			n.Cell, n.short = c, metrics.JudgedIn(metric, forks)
 			out = append(out, n)
 		}

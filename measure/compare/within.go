@@ -104,15 +104,9 @@ func rows(r *record.Run, cells []record.Cell) []Row {
 func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string,
 	key bool) Row {
 	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
-	control := controlOf(r, cells, reference, series)
 	var drifts []string
-	for _, c := range cells {
-		if c.Role == record.AARole {
-			out.Floor, drifts = aaFloor(r, control, c, series, metric)
-		}
-	}
-	if out.Floor < 0 { // it took turns with itself
-		out.Floor, drifts = ownFloor(r, control, series, metric)
+	if key {
+		out.Floor, drifts = groupFloor(r, cells, reference, series, metric)
 	}
 	for _, c := range cells {
 		if metric == metrics.NsPerOp {
@@ -124,15 +118,57 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 		}
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
 		if key && c.ID() != reference.ID() {
-			base := baseOf(r, cells, reference, c, series, metric)
-			v.Against = newComparison(nameOf(r, c, series, metric), base, own, out.Floor, r.LookAt(c))
-			v.Against.pair(r, c, reference, series, metric)
-			v.Against.Cell = c
-			v.Against.judged = c.Role == ""
+			v.Against = againstReference(r, cells, reference, c, series, metric, out.Floor)
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)
 		}
 		out.Values = append(out.Values, v)
 	}
+	return out
+}
+
+// groupFloor is the noise floor in a row: of the control and its second copy, or of its turns
+// with itself.
+func groupFloor(r *record.Run, cells []record.Cell, reference record.Cell, series,
+	metric string) (floor float64, drifts []string) {
+	control := controlOf(r, cells, reference, series)
+	floor = -1
+	for _, c := range cells {
+		if c.Role == record.AARole {
+			floor, drifts = aaFloor(r, control, c, series, metric)
+		}
+	}
+	if floor < 0 {
+		return ownFloor(r, control, series, metric)
+	}
+	return floor, drifts
+}
+
+// againstReference compares a cell with the reference of its group: by their turns if they took
+// any, and then with what the reference did in the same processes.
+func againstReference(r *record.Run, cells []record.Cell, reference, c record.Cell, series,
+	metric string, floor float64) *Comparison {
+	own, name, look := sampleOf(r, c, series, metric), nameOf(r, c, series, metric), r.LookAt(c)
+	turns, twice, err := turnsBetween(r, c, reference, series, metric)
+	var out *Comparison
+	switch {
+	case err != nil:
+		out = newComparison(name, baseOf(r, cells, reference, c, series, metric), own, nil)
+	case partnerOf(r, c, series) == reference.Impl:
+		base := sample{}
+		for _, d := range duetsOf(r, c, series) {
+			base.values = append(base.values, d.Reference[metric])
+		}
+		out = newComparison(name, base, own, &turns)
+	default:
+		out = newComparison(name, baseOf(r, cells, reference, c, series, metric), own, &turns)
+	}
+	if err == nil {
+		out.Warnings = disagreement(r, c, series, metric)
+	}
+	if twice {
+		floor, look = twiceFloor(floor), max(look, r.LookAt(reference))
+	}
+	out.Cell, out.Floor, out.look, out.judged = c, floor, look, c.Role == ""
 	return out
 }
 
@@ -207,27 +243,37 @@ func sampleOf(r *record.Run, c record.Cell, series, metric string) sample {
 func sampleFrom(forks []record.Fork, series, metric string) sample {
 	var s sample
 	var all [][]string
-	for _, f := range forks {
-		if series == "" {
-			if v, ok := f.Process[metric]; ok {
-				s.add(v, f.Machine)
-				all = append(all, f.Warnings)
-			}
-			continue
-		}
-		for _, own := range f.Series {
-			if v, ok := own.Values[metric]; ok && own.Name() == series {
-				s.add(v, f.Machine)
-				all = append(all, slices.Concat(f.Warnings, own.Warnings))
-			}
+	for _, m := range measuredIn(forks, series) {
+		if v, ok := m.Values[metric]; ok {
+			s.values, s.machines = append(s.values, v), append(s.machines, m.fork.Machine)
+			all = append(all, slices.Concat(m.fork.Warnings, m.Warnings))
 		}
 	}
 	s.warnings = counted(all)
 	return s
 }
 
-func (s *sample) add(value float64, machine string) {
-	s.values, s.machines = append(s.values, value), append(s.machines, machine)
+// measured is a series of a fork.
+type measured struct {
+	record.Series
+	fork *record.Fork
+}
+
+// measuredIn is a series in each of some forks that has it. The series "" is the process.
+func measuredIn(forks []record.Fork, series string) (out []measured) {
+	for i := range forks {
+		f := &forks[i]
+		if series == "" {
+			out = append(out, measured{record.Series{Values: f.Process}, f})
+			continue
+		}
+		for _, s := range f.Series {
+			if s.Name() == series {
+				out = append(out, measured{s, f})
+			}
+		}
+	}
+	return out
 }
 
 // EstimateOf is the median of a metric over the forks of a cell, with the warnings that
@@ -268,16 +314,8 @@ func namesIn(forks []map[string]float64) []string {
 // is the process.
 func ValuesOf(r *record.Run, cells []record.Cell, series string) (forks []map[string]float64) {
 	for _, c := range cells {
-		for _, f := range r.Measured(c) {
-			if series == "" {
-				forks = append(forks, f.Process)
-				continue
-			}
-			for _, s := range f.Series {
-				if s.Name() == series {
-					forks = append(forks, s.Values)
-				}
-			}
+		for _, m := range measuredIn(r.Measured(c), series) {
+			forks = append(forks, m.Values)
 		}
 	}
 	return forks

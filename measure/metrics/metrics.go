@@ -112,11 +112,18 @@ const (
 
 // The distributions. Each has a metric per percentile, the maximum and the number of values
 // ("delay-p99-ns", "delay-max-ns", "delay-n").
+//
+// A goroutine that sleeps until an operation is due may wake up later. Response and Lag are from
+// end to end: they count that wait, and are the ones that get a verdict. Delay and Stale leave it
+// out, to tell the component's share from the machine's; results from before there were Response
+// and Lag have verdicts on these.
 const (
-	Delay   = "delay"
-	Stale   = "stale"
-	Service = "service"
-	Late    = "late"
+	Response = "response"
+	Delay    = "delay"
+	Lag      = "lag"
+	Stale    = "stale"
+	Service  = "service"
+	Late     = "late"
 )
 
 // Percentiles are the quantiles of a distribution that are metrics, in percent.
@@ -146,18 +153,37 @@ const tailsAlike = 0.25
 
 // distributions are the rows of which each stands for the metrics of a distribution.
 var distributions = []Metric{
+	{Name: Response, Judged: true, Concern: ConcernDelay,
+		Help: "response, from end to end: from the due time of an operation until it was done"},
 	{Name: Delay, Judged: true, Concern: ConcernDelay,
 		Help: "delay from the due time of an operation until it was done, less the generator's lateness"},
+	{Name: Lag, Judged: true, Concern: ConcernStaleness,
+		Help: "lag, from end to end: from when an event was due, or an item ready, until its consumer " +
+			"had it"},
 	{Name: Stale, Judged: true, Concern: ConcernStaleness,
-		Help: "staleness: from when an event was due, or an item ready, until its consumer had it"},
-	{Name: Service, Judged: true, Concern: ConcernDelay, Unless: judgedAbove(Delay, 0),
+		Help: "staleness: the lag, less the generator's lateness"},
+	{Name: Service, Judged: true, Concern: ConcernDelay,
 		Help: "time of an operation from its beginning to its end"},
 	{Name: Late, Help: "lateness of the load generator, which is not the component's"},
 }
 
+// better are, for a distribution, those that say the same better.
+var better = map[string][]string{Delay: {Response}, Stale: {Lag}, Service: {Response, Delay}}
+
+// Distributions returns the names of the distributions that get a verdict, in the order of
+// reports, without those that one of the others says better. measured says which there are.
+func Distributions(measured func(name string) bool) (names []string) {
+	for _, d := range distributions {
+		if d.Judged && measured(d.Name) && !slices.ContainsFunc(better[d.Name], measured) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
 // sliced are the distributions that have a usual percentile in an open loop: of what is due at a
 // time, so that every slice of a run has its share. A closed loop does less where it is slow.
-var sliced = []string{Delay, Stale}
+var sliced = []string{Response, Delay, Lag, Stale}
 
 // all is the table, in the order of reports.
 var all = slices.Concat(
@@ -233,6 +259,9 @@ var rows = func() map[string]int {
 // percentilesOf makes the metrics of distributions.
 func percentilesOf(of []Metric) (out []Metric) {
 	for _, d := range of {
+		for _, other := range better[d.Name] {
+			d.Unless = append(d.Unless, judgedAbove(other, 0)...)
+		}
 		for _, p := range Percentiles {
 			m := Metric{
 				Name: Percentile(d.Name, p), Unit: Nanoseconds, SameWithin: tailsAlike,
@@ -365,11 +394,16 @@ func endsIn(name string, endings ...string) bool {
 // JudgedIn reports whether a metric of a series gets a verdict and stands in short tables. forks
 // are the values of the series in all forks that are compared. Of the percentiles, that is the
 // highest up to JudgedPercentile for which each fork has enough values; none where even the
-// median has too few. A fork that does not say how many values it has has enough.
+// median has too few. A fork that does not say how many values it has has enough. A metric gives
+// way to a better one only where every fork that has it has the better one too.
 func JudgedIn(name string, forks []map[string]float64) bool {
 	m := Of(name)
 	return m.Judged && m.standsIn(forks) && !slices.ContainsFunc(m.Unless, func(better string) bool {
-		return Of(better).standsIn(forks)
+		return Of(better).standsIn(forks) && !slices.ContainsFunc(forks, func(f map[string]float64) bool {
+			_, has := f[name]
+			_, hasBetter := f[better]
+			return has && !hasBetter
+		})
 	})
 }
 

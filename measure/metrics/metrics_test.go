@@ -98,6 +98,8 @@ func TestJudgedPercentileHasValues(t *testing.T) {
 	delete(unknown, Number(Delay))
 	both := of(Delay, 40, false)
 	maps.Copy(both, of(Service, 1_000, false))
+	endToEnd := of(Delay, 500, false)
+	maps.Copy(endToEnd, of(Response, 500, false))
 	for name, c := range map[string]struct {
 		forks []map[string]float64
 		want  []string
@@ -127,7 +129,12 @@ func TestJudgedPercentileHasValues(t *testing.T) {
 			[]map[string]float64{of(Delay, 500, true), of(Delay, 500, false)}, []string{"delay-p99-ns"}},
 		"a number that is not known": {[]map[string]float64{unknown}, []string{"delay-p99-ns"}},
 		"service beside a delay":     {[]map[string]float64{both}, []string{"delay-p50-ns"}},
-		"of the generator":           {[]map[string]float64{of(Late, 1_000, false)}, nil},
+		"from end to end beside a delay": {
+			[]map[string]float64{endToEnd, endToEnd}, []string{"response-p99-ns"}},
+		"from end to end in one fork only": {
+			[]map[string]float64{endToEnd, of(Delay, 500, false)},
+			[]string{"response-p99-ns", "delay-p99-ns"}},
+		"of the generator": {[]map[string]float64{of(Late, 1_000, false)}, nil},
 		"no percentile": {
 			[]map[string]float64{{NsPerOp: 1, Achieved: 1, AchievedPct: 1}, {NsPerOp: 1}},
 			[]string{NsPerOp, AchievedPct}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -312,10 +313,10 @@ func largestRejected(blocks []block) int {
 		most += 2 * blocks[i].weight * len(blocks[i].base) * len(blocks[i].head)
 	}
 	if values > exactValues {
-		return bisect(most, func(at int) bool {
+		return sort.Search(most+1, func(at int) bool {
 			below, _ := tailsOf(blocks, untied, at)
-			return below <= tail
-		})
+			return below > tail
+		}) - 1
 	}
 	below := 0.0
 	for value, p := range distribution(blocks, untied) {
@@ -324,20 +325,6 @@ func largestRejected(blocks []block) int {
 		}
 	}
 	return most
-}
-
-// bisect is the largest number from 0 to most for which holds does, -1 if there is none; holds
-// does up to some number and not beyond.
-func bisect(most int, holds func(int) bool) int {
-	lo, hi := -1, most+1
-	for hi-lo > 1 {
-		if middle := lo + (hi-lo)/2; holds(middle) {
-			lo = middle
-		} else {
-			hi = middle
-		}
-	}
-	return lo
 }
 
 // SameInBlocks is the probability that the means of blocks lie as far apart as they do, or

@@ -24,11 +24,11 @@ type Worker struct {
 	group    load.Group
 	consumes bool
 	// of a closed loop that may do several operations per clock reading; else nil
-	stride               *stride
-	delay, service, late *stats.Histogram
-	from                 time.Time // when the measured time begins
-	done, unfinished     int64
-	preparing            time.Duration // of the measured time of a closed loop, for Actor.Prepare
+	stride                         *stride
+	response, delay, service, late *stats.Histogram
+	from                           time.Time // when the measured time begins
+	done, unfinished               int64
+	preparing                      time.Duration // of the measured time of a closed loop, for Actor.Prepare
 }
 
 // Contend runs the groups against each other, warm-up first, and returns a series per group
@@ -169,7 +169,8 @@ func NewWorker(a Actor, g load.Group, measured time.Duration, consumes bool) *Wo
 	}
 	w.service = stats.NewHistogram()
 	if g.Rate > 0 {
-		w.delay, w.late = stats.NewHistogramOf(measured), stats.NewHistogram()
+		w.response, w.delay = stats.NewHistogramOf(measured), stats.NewHistogramOf(measured)
+		w.late = stats.NewHistogram()
 	}
 	return w
 }
@@ -214,15 +215,15 @@ func (w *Worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 		if !ok || ctx.Err() != nil {
 			break
 		}
-		w.actor.Due.Set(countFrom)
+		w.actor.Due.Set(countFrom, late)
 		began := time.Now()
 		if w.actor.Loop(1) < 1 {
 			w.unfinished++
-			w.owed(countFrom, end)
+			w.owed(countFrom, late, end)
 			break
 		}
 		now := time.Now()
-		w.delay.RecordAt(countFrom.Sub(w.from), now.Sub(countFrom))
+		w.record(countFrom, late, now)
 		if now.After(end) {
 			// It was due in time and ended too late: its delay counts, and it is
 			// unfinished.
@@ -236,14 +237,21 @@ func (w *Worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 	if now := time.Now(); ctx.Err() != nil && now.Before(end) {
 		end = now // the replay of a trace ends so
 	}
-	w.unfinished += int64(p.owed(end, w.owed))
+	w.unfinished += int64(p.owed(end, func(due, end time.Time) { w.owed(due, 0, end) }))
+}
+
+// record records an operation that was done, or given up, at the time until.
+func (w *Worker) record(countFrom time.Time, late time.Duration, until time.Time) {
+	at, delay := countFrom.Sub(w.from), max(0, until.Sub(countFrom))
+	w.delay.RecordAt(at, delay)
+	w.response.RecordAt(at-late, max(0, delay+late))
 }
 
 // owed records an operation that was due and not done by the end.
-func (w *Worker) owed(due, end time.Time) {
-	w.delay.RecordAt(due.Sub(w.from), max(0, end.Sub(due)))
+func (w *Worker) owed(countFrom time.Time, late time.Duration, end time.Time) {
+	w.record(countFrom, late, end)
 	if w.actor.Owed != nil {
-		w.actor.Owed(due, end)
+		w.actor.Owed(countFrom, late, end)
 	}
 }
 
@@ -265,7 +273,7 @@ func (w *Worker) closedLoop(ctx context.Context, from, end time.Time) {
 			}
 		}
 		if began.After(from) {
-			w.actor.Due.Set(began)
+			w.actor.Due.Set(began, 0)
 		}
 		if w.actor.Loop(1) < 1 {
 			return
@@ -356,6 +364,7 @@ func Summarise(g load.Group, crew []*Worker, duration time.Duration) record.Seri
 		done += w.done
 		preparing += w.preparing
 		unfinished += w.unfinished
+		add(metrics.Response, w.response)
 		add(metrics.Delay, w.delay)
 		add(metrics.Service, w.service)
 		add(metrics.Late, w.late)

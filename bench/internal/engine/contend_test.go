@@ -59,3 +59,31 @@ func TestPolledEventsCountWithinTheTime(t *testing.T) {
 		}
 	})
 }
+
+// A response counts from when an operation was due, also where the generator woke up later; a
+// delay does not.
+func TestResponseIsFromEndToEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ms = time.Millisecond
+		group := load.Group{Op: load.OpUpdate, Goroutines: 1, Rate: 100}
+		w := NewWorker(Actor{Loop: func(int) int { time.Sleep(ms); return 1 }}, group, time.Second, false)
+		w.from = time.Now()
+		p := newPacer(w.from, group.Rate, 0, 1)
+		time.Sleep(50 * ms)
+		p.woke = time.Now() // it overslept: operations were due at 0, 10, ..., 40 ms
+		w.openLoop(t.Context(), p, w.from.Add(55*ms))
+		v := Summarise(group, []*Worker{w}, time.Second).Values
+		for metric, want := range map[string]time.Duration{
+			metrics.Max(metrics.Response): 51 * ms, metrics.Max(metrics.Delay): 6 * ms,
+			metrics.Max(metrics.Late): 50 * ms,
+		} {
+			if got := time.Duration(v[metric]).Round(ms); got != want {
+				t.Errorf("%s is %s, want %s", metric, got, want)
+			}
+		}
+		if v[metrics.Number(metrics.Response)] != v[metrics.Number(metrics.Delay)] {
+			t.Errorf("%g responses, %g delays", v[metrics.Number(metrics.Response)],
+				v[metrics.Number(metrics.Delay)])
+		}
+	})
+}

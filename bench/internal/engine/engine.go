@@ -68,8 +68,9 @@ type Actor struct {
 	// Seen is what a consumer's group has seen, else nil.
 	Seen *staleness.Sightings
 	// Owed is called for each operation of an open loop that was due and not begun by the
-	// end of the measured time. It is nil where only the loop's own delay counts those.
-	Owed func(due, end time.Time)
+	// end of the measured time, with the results of Timetable.Await. It is nil where only the
+	// loop's own delay counts those.
+	Owed func(from time.Time, late time.Duration, end time.Time)
 }
 
 // Subject is a component under load.

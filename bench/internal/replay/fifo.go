@@ -186,8 +186,9 @@ func (t *fifoTarget) consume(pop func() error) {
 	}
 }
 
-func (t *fifoTarget) apply(_ context.Context, e *load.TraceEvent, due time.Time) error {
-	t.Offer(t.Of(e), due)
+func (t *fifoTarget) apply(_ context.Context, e *load.TraceEvent, from time.Time,
+	late time.Duration) error {
+	t.Offer(t.Of(e), from, late)
 	fifo := t.fifos[e.Resource]
 	switch e.Type {
 	case watch.Added:

@@ -115,9 +115,10 @@ func newMark(example kruntime.Object, version uint64) kruntime.Object {
 	return mark
 }
 
-func (t *informerTarget) apply(ctx context.Context, e *load.TraceEvent, due time.Time) error {
+func (t *informerTarget) apply(ctx context.Context, e *load.TraceEvent, from time.Time,
+	late time.Duration) error {
 	if n := t.Of(e); !t.Same[n] { // an informer need not report events that keep the version
-		t.Offer(n, due)
+		t.Offer(n, from, late)
 	}
 	return t.send(ctx, e.Resource, watch.Event{Type: e.Type, Object: e.Object})
 }

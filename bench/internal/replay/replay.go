@@ -36,9 +36,11 @@ import (
 // traceTarget is a component that a trace is replayed through, with an instance for each of
 // the trace's resources. A new target holds the trace's initial objects.
 type traceTarget interface {
-	// apply hands over an event that was due at due. It is called by one goroutine. Where
+	// apply hands over an event; from and late are what Timetable.Await returned. It is called by
+	// one goroutine. Where
 	// it must wait for the component, the end of ctx ends the wait.
-	apply(ctx context.Context, e *load.TraceEvent, due time.Time) error
+	apply(ctx context.Context, e *load.TraceEvent, from time.Time,
+		late time.Duration) error
 	// settle blocks until every applied event has passed the whole component, or ctx ends.
 	settle(ctx context.Context) error
 	// state returns the current contents by resource and key, each object as it was handed
@@ -137,7 +139,7 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 	if p != nil {
 		running.Go(func() { untraced = p.TraceUntil(start.Add(profile.TraceTime)) })
 	}
-	f := feeder{delay: stats.NewHistogram(), service: stats.NewHistogram(), late: stats.NewHistogram()}
+	f := feeder{stats.NewHistogram(), stats.NewHistogram(), stats.NewHistogram(), stats.NewHistogram()}
 	if err = f.apply(ctx, target, trace, start, traceSpeed(trace, w), p); err == nil {
 		err = target.settle(ctx)
 	}
@@ -157,7 +159,7 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 }
 
 // feeder hands over the events of a trace.
-type feeder struct{ delay, service, late *stats.Histogram }
+type feeder struct{ response, delay, service, late *stats.Histogram }
 
 // apply hands over each event when it is due, until ctx ends.
 func (f feeder) apply(ctx context.Context, target traceTarget, trace *load.Trace, start time.Time,
@@ -171,10 +173,11 @@ func (f feeder) apply(ctx context.Context, target traceTarget, trace *load.Trace
 		from, lateness := due.Await(start.Add(time.Duration(float64(e.At) * speed)))
 		p.Mark("replay:apply")
 		began := time.Now()
-		if err := target.apply(ctx, e, from); err != nil {
+		if err := target.apply(ctx, e, from, lateness); err != nil {
 			return fmt.Errorf("event %d, %s of %s: %w", i, e.Type, e.Key, err)
 		}
 		now := time.Now()
+		f.response.Record(now.Sub(from) + lateness)
 		f.delay.Record(now.Sub(from))
 		f.service.Record(now.Sub(began))
 		f.late.Record(lateness)
@@ -193,6 +196,7 @@ func (f feeder) series(trace *load.Trace, speed float64, took time.Duration) rec
 		s.Values[metrics.Offered] = float64(len(trace.Events)) / span.Seconds()
 		s.Values[metrics.AchievedPct] = min(100, 100*span.Seconds()/took.Seconds())
 	}
+	s.AddDistribution(metrics.Response, f.response)
 	s.AddDistribution(metrics.Delay, f.delay)
 	s.AddDistribution(metrics.Service, f.service)
 	s.AddDistribution(metrics.Late, f.late)

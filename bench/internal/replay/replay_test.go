@@ -295,9 +295,12 @@ type first struct {
 	look func()
 }
 
-func (t first) apply(context.Context, *load.TraceEvent, time.Time) error { t.look(); return nil }
-func (t first) settle(context.Context) error                             { return nil }
-func (t first) consumed(time.Duration) []record.Series                   { return nil }
+func (t first) apply(context.Context, *load.TraceEvent, time.Time, time.Duration) error {
+	t.look()
+	return nil
+}
+func (t first) settle(context.Context) error           { return nil }
+func (t first) consumed(time.Duration) []record.Series { return nil }
 
 // The replay does not begin with the garbage from reading the trace.
 func TestReplayBeginsCollected(t *testing.T) {

@@ -43,17 +43,17 @@ func (s *Events[K]) Saw(key K, n int, by *Sightings) {
 	}
 	now := int64(0)
 	for range n {
-		since, ok := line.take()
+		m, ok := line.take()
 		if !ok {
 			return
 		}
-		if since == 0 {
+		if m.Since == 0 {
 			continue
 		}
 		if now == 0 {
 			now = s.At(time.Now())
 		}
-		by.Saw(since, now)
+		by.Saw(m, now)
 	}
 }
 
@@ -65,8 +65,8 @@ func (s *Events[K]) Leave(end time.Time) {
 		return
 	}
 	for _, line := range s.lines {
-		for since, ok := line.take(); ok; since, ok = line.take() {
-			s.first.Left(since, s.At(end))
+		for m, ok := line.take(); ok; m, ok = line.take() {
+			s.first.Left(m, s.At(end))
 		}
 	}
 }
@@ -75,8 +75,8 @@ func (s *Events[K]) Leave(end time.Time) {
 // would show among the component's locks; it is held for some nanoseconds.
 type Line struct {
 	busy atomic.Bool
-	due  []int64 // in ns since the epoch; 0 of an event that is not stamped
-	head int     // of the events that wait
+	due  []Moment
+	head int // of the events that wait
 }
 
 func (l *Line) lock() {
@@ -88,22 +88,22 @@ func (l *Line) lock() {
 func (l *Line) unlock() { l.busy.Store(false) }
 
 // Offer is called before an event is given to the component.
-func (l *Line) Offer(since int64) {
+func (l *Line) Offer(m Moment) {
 	l.lock()
 	if l.head > len(l.due)/2 { // a line that is never empty stays as short as what waits
 		l.due, l.head = slices.Delete(l.due, 0, l.head), 0
 	}
-	l.due = append(l.due, since)
+	l.due = append(l.due, m)
 	l.unlock()
 }
 
 // take takes out the oldest event; ok is false if there is none.
-func (l *Line) take() (since int64, ok bool) {
+func (l *Line) take() (m Moment, ok bool) {
 	l.lock()
 	if ok = l.head < len(l.due); ok {
-		since = l.due[l.head]
+		m = l.due[l.head]
 		l.head++
 	}
 	l.unlock()
-	return since, ok
+	return m, ok
 }

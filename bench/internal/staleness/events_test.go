@@ -21,9 +21,9 @@ func TestEventsOfOneKeyCountEach(t *testing.T) {
 		seen.Begin(time.Now(), stats.LongRun)
 		offer := func(stamped bool) {
 			if stamped {
-				due.Set(time.Now())
+				due.Set(time.Now(), 0)
 			}
-			lines[0].Offer(due.Since)
+			lines[0].Offer(due.Moment)
 			due.Clear()
 		}
 		for range 3 {

@@ -18,11 +18,11 @@ func NewLedger(n int, seen *Sightings) *Ledger {
 
 // Saw is called when event n is seen.
 func (l *Ledger) Saw(n int) {
-	if l.Stamps[n].Load() == 0 {
+	if !l.Stamps[n].Waits() {
 		return
 	}
-	if since := l.Stamps[n].Swap(0); since != 0 {
-		l.Seen.Saw(since, l.Seen.At(time.Now()))
+	if m := l.Stamps[n].Take(); m.Since != 0 {
+		l.Seen.Saw(m, l.Seen.At(time.Now()))
 	}
 }
 
@@ -30,6 +30,6 @@ func (l *Ledger) Saw(n int) {
 // not count.
 func (l *Ledger) Leave(end time.Time) {
 	for i := range l.Stamps {
-		l.Seen.Left(l.Stamps[i].Swap(0), l.Seen.At(end))
+		l.Seen.Left(l.Stamps[i].Take(), l.Seen.At(end))
 	}
 }

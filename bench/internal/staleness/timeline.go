@@ -1,7 +1,6 @@
 package staleness
 
 import (
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,7 +20,7 @@ type Timeline struct {
 	before       []int         // the previous event of the same object; -1 if there is none
 	Same         []bool        // the event keeps the object's version
 	resource     []int
-	due          []atomic.Int64
+	due          []Stamp
 	observers    []*Observer
 }
 
@@ -35,7 +34,7 @@ type state struct {
 func NewTimeline(trace *load.Trace) *Timeline {
 	n := len(trace.Events)
 	t := &Timeline{number: make(map[state]int, n), before: make([]int, n), Same: make([]bool, n),
-		resource: make([]int, n), due: make([]atomic.Int64, n)}
+		resource: make([]int, n), due: make([]Stamp, n)}
 	t.At(time.Now())
 	type object struct {
 		resource int
@@ -64,8 +63,10 @@ func (t *Timeline) Of(e *load.TraceEvent) int {
 	return t.number[state{e.Object, e.Type == watch.Deleted}]
 }
 
-// Offer records that an event waits since due.
-func (t *Timeline) Offer(n int, due time.Time) { t.due[n].Store(t.At(due)) }
+// Offer records that an event waits since from, so long after it was due.
+func (t *Timeline) Offer(n int, from time.Time, late time.Duration) {
+	t.due[n].Offer(Moment{t.At(from), int64(late)})
+}
 
 // Observer is a consumer that is to see every event of a resource, or a newer state of its
 // object. One goroutine calls it.
@@ -102,8 +103,8 @@ func (o *Observer) Saw(obj any, deleted bool) {
 	at := o.At(time.Now())
 	for i := n; i >= 0 && !o.seen[i]; i = o.before[i] {
 		o.seen[i] = true
-		if since := o.due[i].Load(); since != 0 {
-			o.by.Saw(since, at)
+		if m := o.due[i].Load(); m.Since != 0 {
+			o.by.Saw(m, at)
 			if i != n {
 				o.by.Merged.Add(1)
 			}

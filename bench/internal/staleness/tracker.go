@@ -1,5 +1,6 @@
 // Package staleness measures from when an event was due, or an item ready, until its
-// consumer had it. One page for all components:
+// consumer had it: from end to end (metrics.Lag), and less the time by which the producer
+// overslept (metrics.Stale). One page for all components:
 //
 //   - Who stamps. A producer's [Due] is set by the engine before each operation: to the time
 //     when it was due in an open loop, to its beginning in a closed one. The operation then
@@ -48,18 +49,38 @@ type Tracker[K comparable] struct {
 	Blind bool
 }
 
-// Stamp is since when an item waits to be seen, in ns since the epoch; 0 if it does not
-// wait.
-type Stamp struct{ atomic.Int64 }
+// Moment is when an event begins to wait.
+type Moment struct {
+	// Since is in ns since the epoch: when the event was due, or when its producer woke if that
+	// was later. 0 says that it is not stamped.
+	Since int64
+	// Late is how long after the due time that is, in ns.
+	Late int64
+}
 
-// Offer sets the stamp, unless there is an earlier one.
-func (s *Stamp) Offer(at int64) {
-	for old := s.Load(); old == 0 || at < old; old = s.Load() {
-		if s.CompareAndSwap(old, at) {
+// Stamp is the Moment since which an item waits to be seen, and zero if it does not wait. It is
+// safe for concurrent use.
+type Stamp struct{ since, late atomic.Int64 }
+
+// Offer sets the stamp, unless there is an earlier one. The item is not given away before that,
+// so a consumer that gets it finds both numbers.
+func (s *Stamp) Offer(m Moment) {
+	for old := s.since.Load(); old == 0 || m.Since < old; old = s.since.Load() {
+		if s.since.CompareAndSwap(old, m.Since) {
+			s.late.Store(m.Late)
 			return
 		}
 	}
 }
+
+// Waits reports whether the item waits.
+func (s *Stamp) Waits() bool { return s.since.Load() != 0 }
+
+// Load returns since when the item waits.
+func (s *Stamp) Load() Moment { return Moment{s.since.Load(), s.late.Load()} }
+
+// Take is Load, and the item does not wait any longer.
+func (s *Stamp) Take() Moment { return Moment{s.since.Swap(0), s.late.Load()} }
 
 // At converts a time to a stamp.
 func (s *Tracker[K]) At(t time.Time) int64 {
@@ -111,11 +132,11 @@ func (s *Tracker[K]) Consumer(group string) *Sightings {
 // Saw is called by a consumer when it has the item.
 func (s *Tracker[K]) Saw(key K, by *Sightings) {
 	stamp := s.stamps[key]
-	if stamp == nil || stamp.Load() == 0 {
+	if stamp == nil || !stamp.Waits() {
 		return
 	}
-	if since := stamp.Swap(0); since != 0 {
-		by.Saw(since, s.At(time.Now()))
+	if m := stamp.Take(); m.Since != 0 {
+		by.Saw(m, s.At(time.Now()))
 	}
 }
 
@@ -132,31 +153,31 @@ func (s *Tracker[K]) Leave(end time.Time) {
 	}
 }
 
-// Due holds since when the event of a producer's next operation waits, in ns since the
-// epoch; 0 if it is not to be stamped. One goroutine owns it.
+// Due holds since when the event of a producer's next operation waits. One goroutine owns it.
 type Due struct {
-	At    func(time.Time) int64
-	Since int64
+	At func(time.Time) int64
+	Moment
 }
 
-// Set is called before an operation. A nil due has no events.
-func (d *Due) Set(t time.Time) {
+// Set is called before an operation that counts from a time, so long after it was due. A nil
+// due has no events.
+func (d *Due) Set(from time.Time, late time.Duration) {
 	if d != nil {
-		d.Since = d.At(t)
+		d.Moment = Moment{d.At(from), int64(late)}
 	}
 }
 
 // Clear is called after an operation that was set.
 func (d *Due) Clear() {
 	if d != nil {
-		d.Since = 0
+		d.Moment = Moment{}
 	}
 }
 
 // Stamp stamps an item that the operation offers, if it is to be stamped.
 func (d *Due) Stamp(s *Stamp) {
 	if d.Since != 0 {
-		s.Offer(d.Since)
+		s.Offer(d.Moment)
 	}
 }
 
@@ -170,11 +191,13 @@ type Sightings struct {
 	Merges        bool // merged is counted
 	// free are the histograms that no goroutine is recording in. Their number depends on
 	// GOMAXPROCS, not on the goroutines. A lock would show among the component's locks.
-	free []atomic.Pointer[stats.Histogram]
+	free []atomic.Pointer[distributions]
 }
 
+type distributions struct{ lag, stale *stats.Histogram }
+
 func newSightings(at func(time.Time) int64) *Sightings {
-	s := &Sightings{At: at, free: make([]atomic.Pointer[stats.Histogram], 2*runtime.GOMAXPROCS(0))}
+	s := &Sightings{At: at, free: make([]atomic.Pointer[distributions], 2*runtime.GOMAXPROCS(0))}
 	s.histograms(stats.LongRun)
 	return s
 }
@@ -193,34 +216,36 @@ func (s *Sightings) Begin(from time.Time, measured time.Duration) {
 // histograms makes the histograms for a measured time.
 func (s *Sightings) histograms(measured time.Duration) {
 	for i := range s.free {
-		s.free[i].Store(stats.NewHistogramOf(measured))
+		s.free[i].Store(&distributions{stats.NewHistogramOf(measured), stats.NewHistogramOf(measured)})
 	}
 }
 
-// Saw records an event that was due at since and seen at now.
-func (s *Sightings) Saw(since, now int64) {
+// Saw records an event that waited since m and was seen at now.
+func (s *Sightings) Saw(m Moment, now int64) {
 	switch {
-	case since < s.from:
-	case now < since:
+	case m.Since < s.from:
+	case now < m.Since:
 		s.early.Add(1)
 	default:
-		s.record(since, now)
+		s.record(m, now)
 	}
 }
 
-// Left counts an event that was due at since, if that is before end, and was not seen.
-func (s *Sightings) Left(since, end int64) {
-	if since >= s.from && since > 0 && since < end {
+// Left counts an event that waited since m, if that is before end, and was not seen.
+func (s *Sightings) Left(m Moment, end int64) {
+	if m.Since >= s.from && m.Since > 0 && m.Since < end {
 		s.unseen.Add(1)
-		s.record(since, end)
+		s.record(m, end)
 	}
 }
 
-func (s *Sightings) record(since, until int64) {
+func (s *Sightings) record(m Moment, until int64) {
+	due, waited := m.Since-m.Late, until-m.Since
 	for ; ; runtime.Gosched() {
 		for i := range s.free {
 			if h := s.free[i].Swap(nil); h != nil {
-				h.RecordAt(time.Duration(since-s.from), time.Duration(until-since))
+				h.lag.RecordAt(time.Duration(due-s.from), time.Duration(waited+m.Late))
+				h.stale.RecordAt(time.Duration(m.Since-s.from), time.Duration(waited))
 				// Each histogram has a place of its own and returns there.
 				s.free[i].Store(h)
 				return
@@ -229,7 +254,7 @@ func (s *Sightings) record(since, until int64) {
 	}
 }
 
-// Summarise writes the distribution, if there is one, into a series. Call it once, after all
+// Summarise writes the distributions, if there are any, into a series. Call it once, after all
 // goroutines that record have stopped.
 func (s *Sightings) Summarise(to *record.Series) {
 	if s == nil || s.blind {
@@ -237,12 +262,14 @@ func (s *Sightings) Summarise(to *record.Series) {
 	}
 	all := s.free[0].Load()
 	for i := range s.free[1:] {
-		all.Merge(s.free[1+i].Load())
+		all.lag.Merge(s.free[1+i].Load().lag)
+		all.stale.Merge(s.free[1+i].Load().stale)
 	}
-	if all.Count() == 0 && s.early.Load() == 0 {
+	if all.stale.Count() == 0 && s.early.Load() == 0 {
 		return
 	}
-	to.AddDistribution(metrics.Stale, all)
+	to.AddDistribution(metrics.Lag, all.lag)
+	to.AddDistribution(metrics.Stale, all.stale)
 	to.Values[metrics.Unseen] = float64(s.unseen.Load())
 	if s.Merges {
 		to.Values[metrics.Merged] = float64(s.Merged.Load())

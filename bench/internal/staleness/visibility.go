@@ -23,25 +23,25 @@ type Visibility struct {
 }
 
 type pendingWrite struct {
-	since int64
-	by    *Sightings
+	Moment
+	by *Sightings
 }
 
-// Wrote records that an event due at since has become a version of the source.
-func (v *Visibility) Wrote(version uint64, since int64, by *Sightings) {
-	if since == 0 {
+// Wrote records that an event that waits since m has become a version of the source.
+func (v *Visibility) Wrote(version uint64, m Moment, by *Sightings) {
+	if m.Since == 0 {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if version <= v.mu.version {
-		by.Saw(since, max(since, v.mu.since))
+		by.Saw(m, max(m.Since, v.mu.since))
 		return
 	}
 	if v.mu.pending == nil {
 		v.mu.pending = map[uint64]pendingWrite{}
 	}
-	v.mu.pending[version] = pendingWrite{since, by}
+	v.mu.pending[version] = pendingWrite{m, by}
 }
 
 // Shows records that the store has everything up to a version.
@@ -55,7 +55,7 @@ func (v *Visibility) Shows(version string) {
 	now := v.At(time.Now())
 	for ; v.mu.version < n; v.mu.version++ {
 		if w, ok := v.mu.pending[v.mu.version+1]; ok {
-			w.by.Saw(w.since, now)
+			w.by.Saw(w.Moment, now)
 			delete(v.mu.pending, v.mu.version+1)
 		}
 		v.mu.since = now
@@ -68,7 +68,7 @@ func (v *Visibility) Leave(end time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, w := range v.mu.pending {
-		w.by.Left(w.since, v.At(end))
+		w.by.Left(w.Moment, v.At(end))
 	}
 	clear(v.mu.pending)
 }

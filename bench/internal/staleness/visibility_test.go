@@ -16,14 +16,14 @@ func TestVisibility(t *testing.T) {
 		v := &Visibility{}
 		seen := v.Consumer("writer")
 		v.Shows("10")
-		write := func(version uint64) { v.Wrote(version, v.At(time.Now()), seen) }
+		write := func(version uint64) { v.Wrote(version, Moment{Since: v.At(time.Now())}, seen) }
 		write(11)
 		time.Sleep(ms)
 		write(12)
 		write(13)
 		time.Sleep(ms)
 		v.Shows("13") // as after a list: 11 has waited 2 ms, 12 and 13 one
-		early := v.At(time.Now())
+		early := Moment{Since: v.At(time.Now())}
 		v.Shows("14")
 		time.Sleep(ms)
 		v.Wrote(14, early, seen) // the reflector was faster than the writer's return
@@ -56,7 +56,7 @@ func TestSlicesBeginWithTheMeasuredTime(t *testing.T) {
 		seen.Begin(from.Add(measured/2), 10*measured)
 		saw := func(after, stale time.Duration) {
 			since := v.At(from.Add(after))
-			seen.Saw(since, since+int64(stale))
+			seen.Saw(Moment{Since: since}, since+int64(stale))
 		}
 		saw(-time.Millisecond, time.Hour) // warm-up
 		for after := time.Duration(0); after < measured; after += 100 * time.Microsecond {
@@ -85,7 +85,7 @@ func TestALateWriteCountsOnce(t *testing.T) {
 		v := &Visibility{}
 		seen := v.Consumer("writer")
 		time.Sleep(time.Millisecond)
-		v.Wrote(11, v.At(time.Now()), seen)
+		v.Wrote(11, Moment{Since: v.At(time.Now())}, seen)
 		time.Sleep(time.Millisecond)
 		v.Leave(time.Now())
 		v.Shows("11")

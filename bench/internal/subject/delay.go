@@ -205,14 +205,14 @@ func (s *delaySubject) contender(op load.Op, g load.Group, who int) (engine.Acto
 		stamps, _ := s.Producer(w.Order, key)
 		for slot, p := range w.Order {
 			if p < s.waiting {
-				stamps[slot].Offer(s.At(s.filledAt(p)))
+				stamps[slot].Offer(staleness.Moment{Since: s.At(s.filledAt(p))})
 			}
 		}
 		return engine.Actor{Loop: func(n int) int {
 			for range n {
 				i := w.Slot()
 				ready := time.Now().Add(ahead[i])
-				stamps[i].Offer(s.At(ready))
+				stamps[i].Offer(staleness.Moment{Since: s.At(ready)})
 				s.mu.Lock()
 				s.heap.Add(keys[i], ready)
 				s.mu.Unlock()

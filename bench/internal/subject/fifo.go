@@ -70,7 +70,7 @@ func (s *fifoSubject) actor(op load.Op, g load.Group, who int) (engine.Actor, er
 		return engine.Actor{Due: due, Loop: func(n int) int {
 			for range n {
 				i := w.Slot()
-				lines[i].Offer(due.Since)
+				lines[i].Offer(due.Moment)
 				if fifo.Add(objects[i]) != nil {
 					return 0
 				}

@@ -100,7 +100,7 @@ func (p *probe) run(indexer cache.Indexer) {
 		waiting = p.taken(waiting)
 		for tries := 0; len(waiting) > 0 && tries < probeTries; {
 			e := waiting[0]
-			if p.Stamps[e.n].Load() != 0 {
+			if p.Stamps[e.n].Waits() {
 				if got, _, _ := indexer.GetByKey(e.key); got != any(e.obj) {
 					tries++
 					runtime.Gosched()

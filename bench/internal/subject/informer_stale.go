@@ -30,9 +30,9 @@ func (s *Informer) newLedger(seen *staleness.Sightings) *staleness.Ledger {
 
 // owed counts an event that was due and that the writer had not begun to send by the end:
 // the informer or the source blocked the writer.
-func (s *Informer) owed(due, end time.Time) {
+func (s *Informer) owed(from time.Time, late time.Duration, end time.Time) {
 	for _, l := range s.ledgers {
-		l.Seen.Left(l.Seen.At(due), l.Seen.At(end))
+		l.Seen.Left(staleness.Moment{Since: l.Seen.At(from), Late: int64(late)}, l.Seen.At(end))
 	}
 }
 

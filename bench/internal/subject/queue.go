@@ -86,7 +86,7 @@ func (s *queueSubject) stampWaiting() {
 	}
 	s.stamped, s.Timed = true, true
 	for i, k := range s.keys[:s.waiting] {
-		s.Of(k).Offer(s.At(s.readyAt(i)))
+		s.Of(k).Offer(staleness.Moment{Since: s.At(s.readyAt(i))})
 	}
 }
 
@@ -319,7 +319,7 @@ func (s *queueSubject) stampingLaterAdder(w *engine.Walk, keys []string,
 	return engine.Actor{Loop: func(n int) int {
 		for range n {
 			i, wait := delays.next()
-			stamps[i].Offer(s.At(time.Now().Add(wait)))
+			stamps[i].Offer(staleness.Moment{Since: s.At(time.Now().Add(wait))})
 			queue.AddAfter(keys[i], wait)
 		}
 		queue.Len()

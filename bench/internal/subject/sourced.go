@@ -134,7 +134,7 @@ func (s *sourced) Actor(op load.Op, g load.Group, who int) (engine.Actor, error)
 				return i
 			}
 			if err == nil && a.Due != nil {
-				s.visible.Wrote(synthetic.VersionOf(written), a.Due.Since, a.Seen)
+				s.visible.Wrote(synthetic.VersionOf(written), a.Due.Moment, a.Seen)
 			}
 		}
 		return n

@@ -1,223 +1,154 @@
 package benchcmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/informerbench/informerbench/advise"
+	"github.com/informerbench/informerbench/bench/catalog"
+	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
 
-// adviceFlags are the flags that describe a load, and what is printed.
-type adviceFlags struct {
-	load                    advise.Load
-	trace, format, workload string
-	all, wide               bool
-}
-
 func newAdvise() *cobra.Command {
-	var a adviceFlags
+	l := unknownLoad
+	var trace string
+	o := runner.Options{Budget: adviseTime}
 	cmd := &cobra.Command{
 		Use:   "advise [RUN]",
-		Short: "Say which store, FIFO, delay heap, queue and informer suit a load",
-		Long: `advise says for each component which implementation suits a load, what that rests on,
-what it costs, and gives the line of code that puts it into a client-go or a
-controller-runtime program.
+		Short: "Measure your load, and say which store, informer or queue suits it",
+		Long: `advise measures the load that the flags describe, and says what to use, because of what,
+at what price, what is not settled, and with which lines of code. It measures client-go's
+implementation and those of the catalog that are not there for study, each verified
+against its conformance suite first. --objects, --readers, --reads and --writes ask for a
+store and an informer, --workers and --delayed for a queue.
 
-The load is described by flags, summed up from a trace, or that of a run under
-results/. Where several are given, flags come before the trace, and the trace before
-the run. A run's own verdicts come before the rules, for the load that it measured.
+A trace may stand for the flags: its most objects at once and its busiest second are the
+load, and flags beside it say what it does not record, such as who reads. The folder of a
+finished RUN is asked for what it has measured, and nothing is measured.
 
-The rules rest on the records and pages of this project (docs/which.md has them all).
-Each holds for a range of loads. Outside of all ranges the advice is to measure, with
-the commands that measure this load; --workload writes the workload that they need.`,
-		Example: `  benchrun advise --objects 50000 --readers 10 --reads list --writes 2000 --memory 2GiB
-  benchrun advise --objects 100000 --readers 10 --reads by-index=2000 --writes 10000
-  benchrun advise --delayed 1000000 --workers 8        # only the queue and its heap
-  benchrun advise --workers 8 --delayed 1000 --priorities
-  benchrun advise results/20261121T101500Z-quick       # a run's own verdicts first
+The answer takes at most --budget. What it rests on stays in a folder under results/.`,
+		Example: `  benchrun advise --objects 50000 --readers 10 --reads list --writes 2000
+  benchrun advise --objects 100000 --readers 10 --reads by-index=2000 --writes 10000 --budget 5m
+  benchrun advise --workers 8 --delayed 20000          # a queue
   benchrun advise --trace pods.trace --readers 10 --reads list
-  benchrun advise --objects 5000000 --readers 10 --reads list --workload store > store.yaml`,
+  benchrun advise results/20261121T101500Z-quick       # what a run says`,
 		Args: needs("at most one RUN, a folder under results/", 0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(forTerminal("wide", a.wide, a.format),
-				forTerminal("all", a.all, a.format)); err != nil {
-				return err
+			if len(args) == 1 {
+				if extra := changedBeside(cmd); extra != "" {
+					return fmt.Errorf(
+						"--%s: a RUN answers for what it has measured: leave out one of the two", extra)
+				}
+				run, err := record.ReadRun(args[0])
+				if err != nil {
+					return err
+				}
+				return writeAdvice(cmd, runner.Result{Dir: args[0], Run: run})
 			}
-			q, err := a.question(args)
+			if trace != "" {
+				t, err := load.ReadTraceFile(trace)
+				if err != nil {
+					return err
+				}
+				l = l.over(t.Info())
+			}
+			p, err := planAdvice(o, l)
 			if err != nil {
 				return err
 			}
-			if a.workload != "" {
-				return load.WriteWorkload(cmd.OutOrStdout(),
-					advise.Workload(q.Load, contract.Component(a.workload)))
+			result, err := measureAdvice(cmd, p, o.Budget)
+			if result.Run == nil {
+				return err
 			}
-			given := advise.Given{Load: q.Load, Advice: advise.Rules().Advise(q)}
-			if a.format != "text" {
-				return adviceFormats[a.format](cmd.OutOrStdout(), given)
-			}
-			out, to := shown(cmd, a.wide)
-			return advise.WriteText(out, given, a.all, to)
+			return errors.Join(broken(err), writeAdvice(cmd, result))
 		},
 	}
-	a.add(cmd)
-	for _, flag := range []string{"format", "all", "wide"} {
-		cmd.MarkFlagsMutuallyExclusive("workload", flag)
-	}
+	l.addFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&trace, "trace", "",
+		"trace `FILE` to take objects and writes from (see benchrun record and benchrun trace)")
+	f.Var(longerThanZero(&o.Budget), "budget", "`TIME` for all of it, verification included")
+	f.StringVarP(&o.Out, "output", "o", "",
+		"`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-advised)")
 	return cmd
 }
 
-// adviceFormats are the writers for machines and pages by the name given to --format.
-var adviceFormats = map[string]func(io.Writer, advise.Given) error{
-	"markdown": advise.WriteMarkdown,
-	"json":     advise.WriteJSON,
-}
+// What the time of an answer goes to.
+const (
+	adviseTime = 2 * time.Minute
+	// verifying is about what the suite of a candidate takes, and reporting what the reports do.
+	verifying, reporting = 2 * time.Second, 5 * time.Second
+	// An operation, or all groups, is measured for so long in one process.
+	leastMeasured, mostMeasured = 100 * time.Millisecond, 500 * time.Millisecond
+	// toSettle is the share of the measuring that is kept for what is inconclusive, and for a
+	// machine that has other work.
+	toSettle = 0.4
+)
 
-func (a *adviceFlags) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	number := func(d advise.Dimension, help string) { f.Var(loadNumber{&a.load, d}, string(d), help) }
-	number(advise.Objects, "objects alive at once in one store")
-	number(advise.Readers, "goroutines that read all the time")
-	f.Var(readsFlag{&a.load}, "reads",
-		"what they read: list, get, or by-index=N, N being how many objects a read finds")
-	number(advise.Writes, "adds, updates and deletes a second")
-	number(advise.Delayed, "items that wait for their time in the queue")
-	number(advise.Workers, "workers that take items out of the queue")
-	f.Var(memoryFlag{&a.load}, "memory", "memory limit of the program, such as 512MiB or 2GiB")
-	f.BoolVar(&a.load.Priorities, "priorities", false,
-		"some items of the queue are more urgent than others")
-	f.StringVar((*string)(&a.load.Events), "events", "",
-		"`KIND` of consumer of the FIFO: every (each in its order, the default) or merged (as by "+
-			"DeltaFIFO)")
-	f.StringVar(&a.trace, "trace", "",
-		"trace `FILE` to take objects and writes from (see benchrun record and benchrun trace)")
-	f.StringVar(&a.workload, "workload", "",
-		"print the workload that measures the load for a `COMPONENT`, as YAML for benchrun run -f: "+
-			componentList())
-	f.StringVar(&a.format, "format", "text", "text, markdown or json; the last two have every reason")
-	f.BoolVar(&a.all, "all", false, "print every reason, and the commands that measure them again")
-	addWide(cmd, &a.wide)
-	f.Lookup("wide").Usage = "do not break lines at the width of the terminal"
-	complete(cmd, "reads", func(*cobra.Command) []cobra.Completion {
-		return []cobra.Completion{"list", "get", "by-index="}
-	})
-	complete(cmd, "events", func(*cobra.Command) []cobra.Completion {
-		return []cobra.Completion{"every", "merged"}
-	})
-	complete(cmd, "format", func(*cobra.Command) []cobra.Completion {
-		return []cobra.Completion{"text", "markdown", "json"}
-	})
-	complete(cmd, "workload", func(*cobra.Command) (out []cobra.Completion) {
-		for _, c := range load.Components() {
-			out = append(out, string(c))
-		}
-		return out
-	})
-}
-
-// question checks the flags and reads the run and the trace.
-func (a *adviceFlags) question(args []string) (advise.Question, error) {
-	var q advise.Question
-	if a.format != "text" && adviceFormats[a.format] == nil {
-		return q, fmt.Errorf("--format %q: want text, markdown or json", a.format)
-	}
-	if a.workload != "" && !slices.Contains(load.Components(), contract.Component(a.workload)) {
-		return q, fmt.Errorf("--workload %q: have %s", a.workload, componentList())
-	}
-	q.Load = a.load
-	flags, others := a.load.Flags(), a.trace != "" || len(args) > 0
-	switch {
-	case len(flags) > 0 && others:
-		q.Load.From = []string{"the flags " + strings.Join(flags, " ")}
-	case len(flags) == 0 && !others:
-		return q, errors.New(
-			"no load to advise on: describe one (--objects 50000 --readers 10 --reads list --writes " +
-				"2000), or give --trace FILE or the folder of a RUN; see benchrun advise --help")
-	}
-	if a.trace != "" {
-		trace, err := load.ReadTraceFile(a.trace)
-		if err != nil {
-			return q, err
-		}
-		q.Trace, q.Load = a.trace, q.Load.Over(advise.OfTrace(a.trace, trace))
-	}
-	q.Asked = q.Load
-	if len(args) > 0 {
-		r, err := record.ReadRun(args[0])
-		if err != nil {
-			return q, err
-		}
-		q.Run = advise.OfRun(args[0], r)
-		if filled := q.Load.Over(q.Run.Load()); filled.Validate() == nil {
-			q.Load = filled // else the flags describe a load that the run is not about
-		}
-	}
-	return q, q.Asked.Validate()
-}
-
-func componentList() string {
-	var names []string
-	for _, c := range load.Components() {
-		names = append(names, string(c))
-	}
-	return strings.Join(names, ", ")
-}
-
-// loadNumber is a flag for one number of a load.
-type loadNumber struct {
-	load *advise.Load
-	of   advise.Dimension
-}
-
-func (loadNumber) Type() string { return "N" }
-
-// String is empty: a number has no default, it is unknown until it is given.
-func (loadNumber) String() string { return "" }
-
-func (f loadNumber) Set(text string) error {
-	v, err := advise.ParseNumber(f.of, text)
+// planAdvice plans the run that answers for a load within the budget of the options.
+func planAdvice(o runner.Options, l askedLoad) (*runner.Plan, error) {
+	workloads, err := l.workloads()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	*f.load = f.load.With(f.of, v)
-	return nil
+	// What the forks take whatever they measure, and for each second that they measure.
+	var fixed, each time.Duration
+	for i, w := range workloads {
+		o.Components = append(o.Components, string(w.Component))
+		candidates := candidatesOf(w.Component)
+		o.Impls = append(o.Impls, candidates...)
+		forks := time.Duration((len(candidates) + 1) * runner.DefaultForks) // and the reference again
+		workloads[i].Duration = 0
+		least := runner.Expected(workloads[i])
+		workloads[i].Duration = time.Second
+		fixed, each = fixed+forks*least, each+forks*(runner.Expected(workloads[i])-least)
+	}
+	before := reporting + time.Duration(len(o.Impls))*verifying
+	left := o.Budget - before
+	first := time.Duration(float64(left) * (1 - toSettle))
+	measured := min(mostMeasured, time.Duration((first-fixed).Seconds()/each.Seconds()*1e9))
+	if measured < leastMeasured {
+		needs := before + 2*(fixed+time.Duration(leastMeasured.Seconds()*float64(each)))
+		return nil, fmt.Errorf("--budget %s: this load takes longer: give --budget %s, or a smaller load",
+			o.Budget, (needs + time.Minute).Truncate(time.Minute))
+	}
+	for i := range workloads {
+		workloads[i].Duration = measured.Round(time.Millisecond)
+	}
+	o.Workloads, o.Forks = workloads, runner.DefaultForks
+	o.Budget = left - fixed - time.Duration(measured.Seconds()*float64(each))
+	o.Command, o.WorkTree = commandLine(), workTree()
+	return runner.NewPlan(o)
 }
 
-type readsFlag struct{ load *advise.Load }
-
-func (readsFlag) Type() string   { return "WHAT" }
-func (readsFlag) String() string { return "" }
-
-func (f readsFlag) Set(text string) error {
-	reads, matches, err := advise.ParseReads(text)
-	if err != nil {
-		return err
+// candidatesOf are the implementations of a component that are not there for study.
+func candidatesOf(c contract.Component) (ids []string) {
+	for _, e := range catalog.All() {
+		if e.Component == c && !e.Study {
+			ids = append(ids, e.ID())
+		}
 	}
-	f.load.Reads = reads
-	delete(f.load.Numbers, advise.Matches)
-	if reads == advise.ReadIndex {
-		*f.load = f.load.With(advise.Matches, matches)
-	}
-	return nil
+	return ids
 }
 
-type memoryFlag struct{ load *advise.Load }
-
-func (memoryFlag) Type() string   { return "SIZE" }
-func (memoryFlag) String() string { return "" }
-
-func (f memoryFlag) Set(text string) error {
-	n, err := advise.ParseBytes(text)
-	if err != nil {
-		return err
+// measureAdvice carries a plan out. When the budget is spent, it ends with what there is.
+func measureAdvice(cmd *cobra.Command, p *runner.Plan, budget time.Duration) (runner.Result,
+	error) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), budget-reporting)
+	defer cancel()
+	result, err := runner.Execute(ctx, p, cmd.ErrOrStderr())
+	if cmd.Context().Err() != nil || !errors.Is(err, runner.ErrInterrupted) ||
+		errors.Is(err, runner.ErrFailed) {
+		return result, err
 	}
-	f.load.Memory = n
-	return nil
+	if result.Run == nil {
+		return result, fmt.Errorf("--budget %s was over before anything was measured: give more", budget)
+	}
+	return result, nil
 }

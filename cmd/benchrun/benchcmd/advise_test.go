@@ -1,117 +1,160 @@
 package benchcmd
 
 import (
-	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	"golang.org/x/tools/go/packages"
+
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 )
 
-// The examples of the help run, and say for each component what to use or to measure.
-func TestAdvise(t *testing.T) {
+// A run under results/ is asked for what it has measured.
+func TestAdviseByRun(t *testing.T) {
 	t.Parallel()
-	kept := filepath.Join("..", "results", "lock-starvation")
-	trace := write(t, "whole.trace", aTrace(t))
+	results := filepath.Join("..", "..", "..", "results")
 	for _, c := range []struct {
-		args []string
+		run  string
 		want []string
 	}{
-		{[]string{"--objects", "50000", "--readers", "10", "--reads", "list", "--writes", "2000",
-			"--memory", "2GiB"}, []string{"store: use lockfree", "informer: use informerbench",
-			"fifo: use inorder-atomic", "of 2.0 GiB"}},
-		{[]string{"--objects", "100000", "--readers", "10", "--reads", "by-index=2000", "--writes",
-			"10000"}, []string{"look up 2,000 by index", "store: use lockfree",
-			"of 10,000 updates a second"}},
-		{[]string{"--delayed", "1000000", "--workers", "8"},
-			[]string{"queue: use workqueue", "delay: use quadheap", "says nothing of store"}},
-		{[]string{"--workers", "8", "--delayed", "1000", "--priorities"},
-			[]string{"queue: use priority"}},
-		{[]string{"--objects", "100000", "--writes", "100", "--readers", "0", "--events", "merged"},
-			[]string{"fifo: use coalescing", "store: use clientgo"}},
-		{[]string{"--objects", "5000000", "--readers", "10", "--reads", "list"},
-			[]string{"store: measure this", "--workload store", "benchrun run -f store.yaml"}},
-		{[]string{"--all", "--objects", "50000", "--readers", "10", "--reads", "list", "--writes",
-			"2000"}, []string{"repeat", "benchrun run --preset lock-starvation"}},
-		{[]string{kept}, []string{"80 goroutines list everything", "store: use lockfree",
-			"comparisons are inconclusive", "memory 0."}},
-		{[]string{filepath.Join("..", "results", "kcm-150k")},
-			[]string{"store: use lockfree", "price", "lister:list delay-p90-ns is 1."}},
-		{[]string{kept, "--readers", "500"},
-			[]string{"store: measure this", "The run did not measure this load (500 goroutines read"}},
-		{[]string{"--trace", trace, "--readers", "2", "--reads", "list"},
-			[]string{"500 objects", "the most pods at once", "store: measure this",
-				"--trace " + trace + " \\ -f store.yaml"}},
+		{"lock-starvation", []string{"store: use lockfree", " writer:update delay-p99-ns ",
+			"cases of its suite passed in this run", "import \"" + modulePath + "/dropin/cache\"",
+			"store := cache.NewIndexer(keyFunc, indexers)"}},
+		{"requeue-storm", []string{"queue: use ", "price", "and ", " more"}},
 	} {
-		code, out, errOut := benchrun(t, append([]string{"advise"}, c.args...)...)
+		dir := filepath.Join(results, c.run)
+		if _, err := os.Stat(dir); err != nil {
+			t.Skip(err)
+		}
+		code, out, errOut := benchrun(t, "advise", dir)
 		flat := strings.Join(strings.Fields(out), " ")
 		for _, want := range c.want {
 			if code != 0 || !strings.Contains(flat, want) {
-				t.Errorf("%q lacks %q: exit code %d\n%s%s", c.args, want, code, out, errOut)
+				t.Errorf("%s lacks %q: exit code %d\n%s%s", c.run, want, code, out, errOut)
 			}
 		}
 		for line := range strings.SplitSeq(out, "\n") {
-			// A long path or a list of names cannot be broken.
 			if n := utf8.RuneCountInString(line); n > 80 && !regexp.MustCompile(`\S{40}`).MatchString(line) {
-				t.Errorf("%q: %d columns: %s", c.args, n, line)
+				t.Errorf("%s: %d columns: %s", c.run, n, line)
 			}
 		}
 	}
 }
 
-// Each workload that an advice names is one that benchrun run takes.
-func TestAdviseWritesWorkloads(t *testing.T) {
+// A planned load is measured, with progress, and its run can be asked again.
+func TestAdviseMeasures(t *testing.T) {
 	t.Parallel()
-	for _, component := range load.Components() {
-		code, out, errOut := benchrun(t, "advise", "--objects", "20", "--readers", "2", "--reads",
-			"by-index=5", "--writes", "1000", "--delayed", "10", "--workers", "2", "--workload",
-			string(component))
-		if code != 0 {
-			t.Fatalf("%s: exit code %d: %s", component, code, errOut)
+	l := askedLoad{objects: 20, readers: 1, reads: load.OpGet, writes: 100, workers: -1, delayed: -1}
+	workloads, err := l.workloads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range workloads {
+		workloads[i].Duration = 5 * time.Millisecond
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	p, err := runner.NewPlan(runner.Options{Workloads: workloads, Forks: 1, SkipVerify: true, Out: dir,
+		Impls: append(candidatesOf(contract.ComponentStore),
+			candidatesOf(contract.ComponentInformer)...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errOut strings.Builder
+	cmd := newAdvise()
+	cmd.SetOut(&out)
+	cmd.SetErr(&errOut)
+	cmd.SetContext(t.Context())
+	result, err := measureAdvice(cmd, p, 10*time.Minute)
+	if err = errors.Join(err, writeAdvice(cmd, result)); err != nil {
+		t.Fatal(err)
+	}
+	flat := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"Load 20 objects; 1 goroutine gets; 100 writes a second",
+		"store: keep clientgo", "informer: keep clientgo", "because", "not settled",
+		"verified not in this run: benchrun verify --component store --impl clientgo",
+		"processes: " + filepath.Join(dir, "report.html")} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("lacks %q:\n%s", want, &out)
 		}
-		w, err := load.ParseWorkload("advised.yaml", []byte(out))
-		if err != nil || w.Component != component {
-			t.Errorf("%s: %v\n%s", component, err, out)
+	}
+	if !strings.Contains(errOut.String(), " left, measuring") {
+		t.Errorf("no progress: %s", &errOut)
+	}
+	code, again, text := benchrun(t, "advise", dir)
+	if code != 0 || again != out.String() {
+		t.Errorf("exit code %d: %s\nasked again:\n%s\nat first:\n%s", code, text, again, &out)
+	}
+	// Time that is over before the suites are done leaves nothing to answer from.
+	p, err = planAdvice(runner.Options{Budget: adviseTime, Out: dir + "2"}, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := measureAdvice(cmd, p, reporting); err == nil ||
+		!strings.Contains(err.Error(), "give more") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Every valid load makes workloads that a run takes.
+func TestAdvisedWorkloads(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--objects", "20", "--readers", "2", "--reads", "by-index=5", "--writes", "1000"},
+			"20 objects; 2 goroutines look up 5 by index; 1,000 writes a second"},
+		{[]string{"--objects", "1", "--readers", "1", "--reads", "get"}, "1 object; 1 goroutine gets"},
+		{[]string{"--objects", "20", "--readers", "0", "--writes", "0"}, "20 objects; 0 writes a second"},
+		{[]string{"--reads", "list"}, "10,000 objects; 1 goroutine lists"},
+		{[]string{"--workers", "8", "--delayed", "0"}, "8 workers; 0 items wait for their time"},
+		{[]string{"--writes", "7", "--delayed", "1"},
+			"10,000 objects; 7 writes a second; 1 item waits for its time"},
+	} {
+		l := unknownLoad
+		cmd := newVersion()
+		l.addFlags(cmd)
+		if err := cmd.ParseFlags(c.args); err != nil {
+			t.Fatal(err)
+		}
+		p, err := planAdvice(runner.Options{Budget: adviseTime, Out: filepath.Join(t.TempDir(), "run")},
+			l)
+		if err != nil || p == nil {
+			t.Errorf("%q: %v", c.args, err)
+		}
+		workloads, err := l.workloads()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range workloads {
+			if w.Duration = time.Second; w.Description != c.want || w.Validate() != nil {
+				t.Errorf("%q: %q, want %q; %v", c.args, w.Description, c.want, w.Validate())
+			}
 		}
 	}
 }
 
-// An advised workload can be measured, and its run can be asked in turn.
-func TestAdvisedWorkloadRuns(t *testing.T) {
-	_, out, _ := benchrun(t, "advise", "--objects", "20", "--readers", "2", "--reads", "list",
-		"--writes", "1000", "--workload", "store")
-	file, dir := write(t, "store.yaml", out), filepath.Join(t.TempDir(), "run")
-	if code, _, errOut := benchrun(t, "run", "-f", file, "--impl", "clientgo,mutexmap", "--forks", "1",
-		"--duration", "2ms", "--profile=false", "--skip-verify", "-o", dir); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errOut)
-	}
-	code, out, errOut := benchrun(t, "advise", dir)
-	if flat := strings.Join(strings.Fields(out), " "); code != 0 ||
-		!strings.Contains(flat, "20 objects; 2 goroutines list everything; 1,000 writes a second") ||
-		!strings.Contains(flat, "The run proves none better") {
-		t.Errorf("exit code %d: %s%s", code, out, errOut)
-	}
-}
-
-func TestAdviseForMachines(t *testing.T) {
+// A trace gives the objects and the writes, and flags come before it.
+func TestAdviseByTrace(t *testing.T) {
 	t.Parallel()
-	args := []string{"advise", "--objects", "50000", "--readers", "10", "--reads", "list", "--writes",
-		"2000", "--format"}
-	code, out, _ := benchrun(t, append(args, "json")...)
-	var given struct {
-		Advice []struct{ Component, Decision, Use string }
+	info := load.TraceInfo{PeakRate: 70, Resources: []load.TraceResourceInfo{{PeakLive: 5},
+		{PeakLive: 500}}}
+	if l := unknownLoad.over(info); l.objects != 500 || l.writes != 70 {
+		t.Errorf("%+v", l)
 	}
-	if err := json.Unmarshal([]byte(out), &given); code != 0 || err != nil || len(given.Advice) != 5 ||
-		given.Advice[0].Use != "lockfree" {
-		t.Errorf("exit code %d: %v\n%s", code, err, out)
-	}
-	if code, out, _ := benchrun(t, append(args, "markdown")...); code != 0 ||
-		!strings.Contains(out, "## store: use `lockfree`") || !strings.Contains(out, "```go") {
-		t.Errorf("exit code %d\n%s", code, out)
+	if l := (askedLoad{objects: 3, writes: 4}).over(info); l.objects != 3 || l.writes != 4 {
+		t.Errorf("%+v", l)
 	}
 }
 
@@ -127,18 +170,16 @@ func TestAdviseBadInput(t *testing.T) {
 		{[]string{"--objects", "0"}, []string{"--objects", "1 to 50,000,000"}},
 		{[]string{"--objects", "many"}, []string{"--objects", "a whole number"}},
 		{[]string{"--readers", "-1"}, []string{"--readers", "0 to 100,000"}},
-		{[]string{"--writes", "NaN"}, []string{"--writes", "a number"}},
+		{[]string{"--readers", "3"}, []string{"--reads list"}},
+		{[]string{"--writes", "NaN"}, []string{"--writes", "a whole number"}},
 		{[]string{"--delayed", "1.5"}, []string{"--delayed", "a whole number"}},
 		{[]string{"--reads", "scan"}, []string{"--reads", "by-index=N", "list"}},
 		{[]string{"--objects", "5", "--reads", "by-index=6"}, []string{"--reads", "1 to 5"}},
-		{[]string{"--memory", "lots"}, []string{"--memory", "512MiB"}},
-		{[]string{"--workers", "1", "--events", "some"}, []string{"--events", "every or merged"}},
-		{[]string{"--workers", "1", "--format", "html"}, []string{"--format", "text, markdown or json"}},
-		{[]string{"--workers", "1", "--workload", "stores"},
-			[]string{"--workload", "did you mean store"}},
-		{[]string{"--workers", "1", "--workload", "limiter"}, []string{"--workload", "store, fifo"}},
+		{[]string{"--objects", "5000000"}, []string{"--budget 2m0s", "give --budget "}},
+		{[]string{"--workers", "1", "--budget", "0"}, []string{"--budget", "more than 0"}},
 		{[]string{"--trace", plain}, []string{"plain.trace"}},
 		{[]string{empty}, []string{"run.json", "folder of a run"}},
+		{[]string{empty, "--objects", "5"}, []string{"--objects", "leave out one"}},
 		{[]string{empty, empty}, []string{"one RUN"}},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"advise"}, c.args...)...)
@@ -156,22 +197,70 @@ func TestAdviseBadInput(t *testing.T) {
 func TestAdviseIsExplained(t *testing.T) {
 	t.Parallel()
 	_, help, _ := benchrun(t, "advise", "--help")
-	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"Examples:", "--reads", "docs/which.md", "--workload"} {
+	for _, want := range []string{"Examples:", "--reads", "--budget", "2m0s"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("the help lacks %q:\n%s", want, help)
-		}
-	}
-	for _, want := range []string{"go run ./cmd/benchrun advise", "docs/which.md"} {
-		if !strings.Contains(string(readme), want) {
-			t.Errorf("the README lacks %q", want)
 		}
 	}
 	if _, out, _ := benchrun(t, "__complete", "advise", "--reads", ""); !strings.Contains(out,
 		"by-index=") {
 		t.Errorf("completion of --reads: %s", out)
+	}
+}
+
+// Each implementation of ours that may be advised has lines, and all lines compile in a program
+// that has what they take.
+func TestLinesCompile(t *testing.T) {
+	t.Parallel()
+	for _, c := range load.Components() {
+		for _, id := range candidatesOf(c) {
+			ours := !strings.Contains(id, "/clientgo") && c != contract.ComponentDelay &&
+				!strings.Contains(id, "controllerruntime")
+			if ours && linesOf[id] == nil {
+				t.Errorf("%s has no lines", id)
+			}
+		}
+	}
+	var text strings.Builder
+	var imports []string
+	for _, key := range slices.Sorted(maps.Keys(linesOf)) {
+		for _, l := range linesOf[key] {
+			code := l.code
+			if !strings.Contains(code, ":=") {
+				code = "line := " + code
+			}
+			name, _, _ := strings.Cut(code, " ")
+			given := ""
+			for _, g := range []string{"keyFunc cache.KeyFunc", "indexers cache.Indexers",
+				"options cache.DeltaFIFOOptions", "client kubernetes.Interface", "resync time.Duration",
+				"limiter workqueue.TypedRateLimiter[string]", "name string"} {
+				if param, _, _ := strings.Cut(g,
+					" "); regexp.MustCompile(`\b` + param + `\b`).MatchString(code) {
+					given += g + ", "
+				}
+			}
+			fmt.Fprintf(&text, "func _(%s) {\n%s\n_ = %s\n}\n", given, code, name)
+			imports = append(imports, modulePath+l.imports)
+		}
+	}
+	// cache is controller-runtime's beside its options, and the drop-in's elsewhere.
+	body := strings.ReplaceAll(text.String(), "cache.Options{", "ctrlcache.Options{")
+	imports = append(imports, "time", "k8s.io/client-go/kubernetes",
+		"sigs.k8s.io/controller-runtime/pkg/controller", "sigs.k8s.io/controller-runtime/pkg/reconcile")
+	slices.Sort(imports)
+	file := filepath.Join(t.TempDir(), "lines.go")
+	program := "package lines\n\nimport (\n\"" + strings.Join(slices.Compact(imports), "\"\n\"") +
+		"\"\nctrlcache \"sigs.k8s.io/controller-runtime/pkg/cache\"\n)\n\n" + body
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Without NeedDeps the imports' types come from the build cache, and not from source.
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles |
+		packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo}, file)
+	if err != nil || len(pkgs) != 1 || pkgs[0].Types == nil {
+		t.Fatalf("%d packages, want one: %v", len(pkgs), err)
+	}
+	for _, e := range pkgs[0].Errors {
+		t.Errorf("%v\n%s", e, program)
 	}
 }

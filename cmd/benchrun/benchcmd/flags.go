@@ -2,105 +2,91 @@ package benchcmd
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
 
-	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/dustin/go-humanize"
 )
 
-// The zero value of the flags below means "not given". An explicit 0 is refused, but for a
-// budget: 0 forks or 0 processors must not silently mean the default.
+// checked is a flag whose text is parsed and checked by a function. The zero value of into means
+// "not given". An explicit 0 is mostly refused: 0 forks must not silently mean the default.
+type checked[T comparable] struct {
+	into  *T
+	kind  string // what the help calls the value
+	parse func(text string) (T, error)
+	show  func(T) string
+}
+
+func (f checked[T]) Type() string { return f.kind }
+
+func (f checked[T]) String() string {
+	if zero := *new(T); f.into == nil || *f.into == zero {
+		return ""
+	}
+	return f.show(*f.into)
+}
+
+func (f checked[T]) Set(text string) error {
+	v, err := f.parse(text)
+	if err == nil {
+		*f.into = v
+	}
+	return err
+}
 
 // atLeastOne is an integer of 1 or more.
-type atLeastOne struct{ into *int }
-
-func (atLeastOne) Type() string     { return "int" }
-func (f atLeastOne) String() string { return given(f.into, strconv.Itoa) }
-
-func (f atLeastOne) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > math.MaxInt32 {
-		return errors.New("want a whole number of 1 or more")
-	}
-	*f.into = n
-	return nil
+func atLeastOne(into *int) checked[int] {
+	return checked[int]{into, "int", func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > math.MaxInt32 {
+			return 0, errors.New("want a whole number of 1 or more")
+		}
+		return n, nil
+	}, strconv.Itoa}
 }
 
 // seedFlag is a seed of 1 or more.
-type seedFlag struct{ into *uint64 }
-
-func (seedFlag) Type() string { return "uint" }
-func (f seedFlag) String() string {
-	return given(f.into, func(v uint64) string { return strconv.FormatUint(v, 10) })
-}
-
-func (f seedFlag) Set(text string) error {
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || n == 0 {
-		return errors.New("want a whole number of 1 or more")
-	}
-	*f.into = n
-	return nil
+func seedFlag(into *uint64) checked[uint64] {
+	return checked[uint64]{into, "uint", func(text string) (uint64, error) {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || n == 0 {
+			return 0, errors.New("want a whole number of 1 or more")
+		}
+		return n, nil
+	}, func(n uint64) string { return strconv.FormatUint(n, 10) }}
 }
 
 // aboveZero is a finite number above 0.
-type aboveZero struct{ into *float64 }
-
-func (aboveZero) Type() string { return "float" }
-func (f aboveZero) String() string {
-	return given(f.into, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) })
-}
-
-func (f aboveZero) Set(text string) error {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return errors.New("want a number above 0, such as 10")
-	}
-	*f.into = v
-	return nil
+func aboveZero(into *float64) checked[float64] {
+	return checked[float64]{into, "float", func(text string) (float64, error) {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 0) {
+			return 0, errors.New("want a number above 0, such as 10")
+		}
+		return v, nil
+	}, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }}
 }
 
 // longerThanZero is a duration above 0.
-type longerThanZero struct{ into *time.Duration }
-
-func (longerThanZero) Type() string     { return "duration" }
-func (f longerThanZero) String() string { return given(f.into, time.Duration.String) }
-
-func (f longerThanZero) Set(text string) error {
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		return errors.New("want a time of more than 0, such as 500ms or 10m")
-	}
-	*f.into = d
-	return nil
+func longerThanZero(into *time.Duration) checked[time.Duration] {
+	return checked[time.Duration]{into, "duration", func(text string) (time.Duration, error) {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return 0, errors.New("want a time of more than 0, such as 500ms or 10m")
+		}
+		return d, nil
+	}, time.Duration.String}
 }
 
-// budgetFlag is a run's budget. 0 means none; without the flag it is the preset's.
-type budgetFlag struct{ of *runner.Options }
-
-func (budgetFlag) Type() string { return "duration" }
-func (f budgetFlag) String() string {
-	if f.of == nil {
-		return ""
-	}
-	return given(&f.of.Budget, time.Duration.String)
-}
-
-func (f budgetFlag) Set(text string) error {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return errors.New("want a time of 0 or more, such as 10m")
-	}
-	f.of.Budget, f.of.NoBudget = d, d == 0
-	return nil
-}
-
-// given formats a value that was set, and returns "" for one that was not.
-func given[T comparable](v *T, show func(T) string) string {
-	var zero T
-	if v == nil || *v == zero {
-		return ""
-	}
-	return show(*v)
+// wholeNumber is an integer within bounds that has no default.
+func wholeNumber(into *int, least, most int) checked[int] {
+	return checked[int]{into, "N", func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return 0, fmt.Errorf("want a whole number, %d to %s", least, humanize.Comma(int64(most)))
+		}
+		return n, nil
+	}, func(int) string { return "" }}
 }

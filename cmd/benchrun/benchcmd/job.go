@@ -39,7 +39,9 @@ node. A pod that is evicted goes on elsewhere with what it had measured; a shard
 fails is tried 3 times more, unless its input is wrong (exit code 2).
 
 The results go to a volume that many nodes can write (--claim), or to an S3-compatible
-bucket (--bucket). docs/shards.md has the image, and what the cluster needs.`,
+bucket (--bucket). The repository's Dockerfile makes the image. The cluster must be of
+Kubernetes 1.29 or later; before 1.33 a limit of failures for each index, and sidecar
+containers, must not be switched off.`,
 		Example: `  benchrun job --preset stores --forks 24 --shards 16 --image registry.example/benchrun@sha256:... --claim results | kubectl apply -f -
   benchrun job --preset quick --forks 96 --shards 32 --image registry.example/benchrun:v1 --cpus 4 \
     --bucket s3://results/informerbench --endpoint https://minio.example --bucket-secret minio \
@@ -78,8 +80,7 @@ bucket (--bucket). docs/shards.md has the image, and what the cluster needs.`,
 	f.BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take profiles")
 	f.IntVar(&s.Shards, "shards", 0, "`N` parts of the run, each for a pod on a node of its own")
 	f.StringVar(&s.Image, "image", "",
-		"`IMAGE` of benchrun, best by its digest, so that all shards are of one revision "+
-			"(docs/shards.md)")
+		"`IMAGE` of benchrun, best by its digest, so that all shards are of one revision")
 	f.StringVar(&s.Name, "name", "benchrun", "`NAME` of the Job, and of the folder of the results")
 	f.StringVar(&s.Namespace, "namespace", "", "`NAMESPACE` of the Jobs (default: kubectl's)")
 	f.IntVar(&s.Parallelism, "parallelism", 0, "shards that are measured at once (default: all)")

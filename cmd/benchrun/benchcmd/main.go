@@ -1,6 +1,8 @@
 // Package benchcmd is the command benchrun: its subcommands, flags and output. Packages
 // bench/runner, report, load and catalog do the work. A program that calls Main with entries
-// of its own is a benchrun that has them too (docs/extend.md).
+// of its own is a benchrun that has them too, and needs no other import (docs/extend.md):
+//
+//	benchcmd.Main(benchcmd.Store("mystore", mystore.New, benchcmd.Description("one RWMutex")))
 package benchcmd
 
 import (
@@ -32,8 +34,8 @@ const (
 	exitInterrupted  = 130
 )
 
-// Main is the main function of benchrun. entries, of catalog.Store and its like, are added to
-// the catalog: every list, table, report, gate, completion and page has them. Processes that
+// Main is the main function of benchrun. entries, of Store and its like, are added to the
+// catalog: every list, table, report, gate, completion and page has them. Processes that
 // measure are this program started again, so they know the entries too. If catalog.Extend or
 // catalog.Entry.Try refuses an entry, the program ends before anything is measured.
 //
@@ -181,8 +183,8 @@ without its interval.`,
 		},
 	}
 	root.AddCommand(newRun(), newCompare(), newPair(), newMerge(), newJob(), newSelfCheck(), newList(),
-		newVerify(), newRecord(), newTrace(), newServeAPI(), newAdvise(), newReport(), newVersion(),
-		newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
+		newVerify(), newRecord(), newTrace(), newServeAPI(), newAdvise(), newReport(), newVersion())
+	root.AddCommand(processes()...)
 	for _, c := range append(root.Commands(), root) {
 		c.Example = strings.ReplaceAll("\n"+c.Example, "\n  benchrun ", "\n  "+program+" ")[1:]
 	}

@@ -2,25 +2,27 @@ package benchcmd
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 	"github.com/informerbench/informerbench/report"
 )
 
 // reportFormats are the writers by the name given to --format, beside text.
-var reportFormats = map[string]func(io.Writer, *record.Run) error{
-	"markdown":  report.WriteMarkdown,
-	"json":      report.WriteRunJSON,
-	"benchstat": report.WriteBenchText,
+var reportFormats = map[string]func(*report.Report, io.Writer) error{
+	"markdown":  (*report.Report).WriteMarkdown,
+	"json":      (*report.Report).WriteJSON,
+	"benchstat": (*report.Report).WriteBench,
 }
 
 // reportFormatNames are the values of --format.
@@ -71,23 +73,22 @@ With --format it prints the run in another form and writes no file:
 			if err != nil {
 				return err
 			}
-			if r, err = report.Against(r, chosen...); err != nil {
+			if ok {
+				rep, err := report.Of(r, chosen...)
+				if err != nil {
+					return fmt.Errorf("--reference: %w", err)
+				}
+				out, _ := shown(cmd, false) // package report shows control characters itself
+				return write(rep, out)
+			}
+			rep, err := report.Write(args[0], chosen...)
+			if errors.Is(err, compare.ErrNoReference) {
 				return fmt.Errorf("--reference: %w", err)
 			}
-			if ok {
-				out, _ := shown(cmd, false) // package report shows control characters itself
-				return write(out, r)
-			}
-			if err := report.Write(args[0], chosen...); err != nil {
+			if err != nil {
 				return broken(err)
 			}
-			out, to := shown(cmd, wide)
-			if err := report.WriteText(out, r, to); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "\n%s (%s, %s beside it)\n",
-				filepath.Join(args[0], report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
-			return nil
+			return printRun(cmd, runner.Result{Dir: args[0], Run: rep.Run, Report: rep}, wide, "")
 		},
 	}
 	addWide(cmd, &wide)

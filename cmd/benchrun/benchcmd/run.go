@@ -1,7 +1,6 @@
 package benchcmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,11 +16,9 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/mod/modfile"
 
-	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/report"
 )
 
 func newRun() *cobra.Command {
@@ -83,22 +80,12 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 				return err
 			}
 			err = broken(err) // the input was accepted: later errors are not mistakes of the caller
-			out := cmd.OutOrStdout()
-			if len(result.Run.Forks) > 0 {
-				text, to := shown(cmd, wide)
-				err = errors.Join(err, report.WriteText(text, result.Run, to))
-			}
-			beside := report.MarkdownFile + ", " + report.BenchTextFile
-			if _, err := os.Stat(filepath.Join(result.Dir, "profiles")); err == nil {
-				beside += ", profiles"
-			}
 			took := result.Run.Finished.Sub(result.Run.Started).Round(time.Second).String()
 			if resume != "" || o.Continue {
 				took += ", pauses included"
 			}
-			fmt.Fprintf(out, "\n%d forks in %s: %s (%s beside it)\n", len(result.Run.Forks), took,
-				filepath.Join(result.Dir, report.HTMLFile), beside)
-			return err
+			return errors.Join(err, printRun(cmd, result, wide,
+				fmt.Sprintf("%d forks in %s: ", len(result.Run.Forks), took)))
 		},
 	}
 	addRunFlags(cmd, &o)
@@ -120,29 +107,29 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringVar(&o.Trace, "trace", "",
 		"trace `FILE` to replay through stores, FIFOs and informers (see benchrun record and benchrun "+
 			"trace); a preset or a workload file beside it says who reads meanwhile")
-	f.Var(atLeastOne{&o.Times}, "times",
+	f.Var(atLeastOne(&o.Times), "times",
 		"replay a cluster `N` times as large as the trace's: copies side by side, each a little later "+
 			"(default 1)")
-	f.Var(aboveZero{&o.Compress}, "compress",
+	f.Var(aboveZero(&o.Compress), "compress",
 		"divide the times of a trace by this, above 0 (default 1, its own speed)")
 	f.StringSliceVar(&o.Components, "component", nil,
 		"only these components: store, fifo, delay, queue, informer")
 	f.StringSliceVar(&o.Impls, "impl", nil,
 		"only these implementations: names or globs such as 'clientgo*'")
-	f.Var(atLeastOne{&o.Forks}, "forks",
+	f.Var(atLeastOne(&o.Forks), "forks",
 		fmt.Sprintf("processes per cell, 1 or more (default %d)", runner.DefaultForks))
-	f.Var(budgetFlag{o}, "budget",
+	f.Var(budgetFlag(o), "budget",
 		fmt.Sprintf("`TIME` for more processes of comparisons that --forks leaves inconclusive, such "+
 			"as 10m; 0 for none (default: the preset's, %s of %s, or none with --forks)", quickBudget(),
 			load.DefaultPreset))
-	f.Var(longerThanZero{&o.Duration}, "duration",
+	f.Var(longerThanZero(&o.Duration), "duration",
 		"how long one process measures each operation or all groups (default: the workload's)")
 	f.StringVarP(&o.Out, "output", "o", "",
 		"`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
 	o.Seed = 1
-	f.Var(seedFlag{&o.Seed}, "seed",
+	f.Var(seedFlag(&o.Seed), "seed",
 		"seed of the objects, of the order of the operations and of the schedule")
-	f.Var(atLeastOne{&o.Procs}, "procs",
+	f.Var(atLeastOne(&o.Procs), "procs",
 		fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: that of benchrun, which is "+
 			"all cores or a container's limit)", runtime.NumCPU()))
 	f.StringArrayVar(&o.Sweep, "sweep", nil,
@@ -153,7 +140,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	complete(cmd, "preset", presetNames)
 	complete(cmd, "component", componentNames)
 	complete(cmd, "impl", implementationNames)
-	f.Var(plantFlag{&o.Plant}, "plant",
+	f.Var(plantFlag(&o.Plant), "plant",
 		"slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
 }
 
@@ -167,26 +154,28 @@ func quickBudget() time.Duration {
 }
 
 // plantFlag parses "mutexmap=10%".
-type plantFlag struct{ into **record.Plant }
-
-func (plantFlag) Type() string { return "plant" }
-
-func (f plantFlag) String() string {
-	if f.into == nil || *f.into == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s=%g%%", (*f.into).Impl, 100*(*f.into).Share)
+func plantFlag(into **record.Plant) checked[*record.Plant] {
+	return checked[*record.Plant]{into, "plant", func(text string) (*record.Plant, error) {
+		impl, share, ok := strings.Cut(text, "=")
+		number, percent := strings.CutSuffix(share, "%")
+		v, err := strconv.ParseFloat(number, 64)
+		if !ok || !percent || err != nil || impl == "" || !(v >= 0 && v <= 1000) {
+			return nil, errors.New("want STORE=PERCENT%, such as mutexmap=10%, from 0 to 1000")
+		}
+		return &record.Plant{Impl: impl, Share: v / 100}, nil
+	}, func(p *record.Plant) string { return fmt.Sprintf("%s=%g%%", p.Impl, 100*p.Share) }}
 }
 
-func (f plantFlag) Set(text string) error {
-	impl, share, ok := strings.Cut(text, "=")
-	number, percent := strings.CutSuffix(share, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if !ok || !percent || err != nil || impl == "" || !(v >= 0 && v <= 1000) {
-		return errors.New("want STORE=PERCENT%, such as mutexmap=10%, from 0 to 1000")
-	}
-	*f.into = &record.Plant{Impl: impl, Share: v / 100}
-	return nil
+// budgetFlag is a run's budget. 0 means none; without the flag it is the preset's.
+func budgetFlag(o *runner.Options) checked[time.Duration] {
+	return checked[time.Duration]{&o.Budget, "duration", func(text string) (time.Duration, error) {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return 0, errors.New("want a time of 0 or more, such as 10m")
+		}
+		o.NoBudget = d == 0
+		return d, nil
+	}, time.Duration.String}
 }
 
 // changedBeside returns a flag that was given in addition to the named ones, or "".
@@ -229,57 +218,4 @@ func mainModule() debug.Module {
 		return build.Main
 	}
 	return debug.Module{Path: modulePath}
-}
-
-// newFork is the hidden command that measures one fork in a process of its own.
-func newFork() *cobra.Command {
-	return &cobra.Command{
-		Use: runner.ForkCommand,
-		Short: "Measure one fork: a request as JSON on standard input, the fork as JSON on standard " +
-			"output",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var req bench.Request
-			if err := json.NewDecoder(cmd.InOrStdin()).Decode(&req); err != nil {
-				return fmt.Errorf("reading the request: %w", err)
-			}
-			f, err := bench.Run(cmd.Context(), req)
-			if err != nil {
-				return broken(err)
-			}
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(f)
-		},
-	}
-}
-
-// newTurns is the hidden command of a process that measures a fork in turns with another.
-func newTurns() *cobra.Command {
-	return &cobra.Command{
-		Use: runner.TurnsCommand,
-		Short: "Measure one fork in turns with another process, as a conductor asks by gob through " +
-			"the pipes",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			// The command's own output makes control characters visible; this one is read by
-			// a program.
-			return broken(bench.Play(cmd.Context(), cmd.InOrStdin(), os.Stdout))
-		},
-	}
-}
-
-// newRecordProcess is the hidden command by which a pair asks the base's benchrun for its
-// record.
-func newRecordProcess() *cobra.Command {
-	return &cobra.Command{
-		Use: runner.RecordCommand,
-		Short: "Say what a run would measure: options as JSON on standard input, a record as JSON on " +
-			"standard output",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runner.WriteRecord(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
 }

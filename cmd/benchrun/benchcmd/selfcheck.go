@@ -1,12 +1,9 @@
 package benchcmd
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
-	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 func newSelfCheck() *cobra.Command {
@@ -45,29 +42,4 @@ It prints a page in Markdown and exits with 1 if one of these does not hold.`,
 		"pairs of two builds of each of four kinds: slower or not, the machine alone or a core busy")
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` to keep the runs in (default: none are kept)")
 	return cmd
-}
-
-// newBusyProcess is the hidden command that takes a core from the measured processes.
-func newBusyProcess() *cobra.Command {
-	return &cobra.Command{
-		Use:    runner.BusyCommand,
-		Short:  "Keep a core busy until killed",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		Run:    func(cmd *cobra.Command, _ []string) { runner.Busy(cmd.Context()) },
-	}
-}
-
-// newAwakeProcess is the hidden command that keeps the processors awake beside groups.
-func newAwakeProcess() *cobra.Command {
-	return &cobra.Command{
-		Use: runner.AwakeCommand,
-		Short: "Keep the processors awake, at the lowest priority, until killed; a line on standard " +
-			"output says when they are",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return broken(sysinfo.KeepAwake(func() { fmt.Fprintln(cmd.OutOrStdout(), "awake") }))
-		},
-	}
 }

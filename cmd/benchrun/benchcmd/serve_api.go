@@ -51,7 +51,7 @@ const (
 )
 
 func newServeAPI() *cobra.Command {
-	var o serveOptions
+	o := serveOptions{compress: 1}
 	cmd := &cobra.Command{
 		Use:   "serve-api",
 		Short: "Serve pods and nodes over HTTP as a Kubernetes API server would, and change them",
@@ -83,15 +83,15 @@ Ctrl-C stops it.`,
 		"`NAME` of a preset, whose objects are served and whose writers write")
 	f.StringVar(&o.trace, "trace", "",
 		"trace `FILE` whose events are played (see benchrun record and benchrun trace)")
-	f.IntVar(&o.pods, "pods", 0, fmt.Sprintf("how many pods (default: the preset's, or %d)",
+	f.Var(wholeNumber(&o.pods, 1, maxServed), "pods", fmt.Sprintf("how many pods (default: the preset's, or %d)",
 		defaultServedPods))
-	f.IntVar(&o.nodes, "nodes", 0,
+	f.Var(wholeNumber(&o.nodes, 1, maxServed), "nodes",
 		"how many nodes they run on (default: the preset's or trace's, or one for 30 pods)")
 	f.Float64Var(&o.rate, "rate", 0,
 		fmt.Sprintf("writes per second (default: the preset's, or %d where it writes as fast as it can)",
 			defaultServeRate))
-	f.Float64Var(&o.compress, "compress", 1, "divide the trace's times by this")
-	f.DurationVar(&o.duration, "for", 0, "how long to serve, such as 10m (default: until Ctrl-C)")
+	f.Var(aboveZero(&o.compress), "compress", "divide the trace's times by this")
+	f.Var(longerThanZero(&o.duration), "for", "how long to serve, such as 10m (default: until Ctrl-C)")
 	f.Uint64Var(&o.faults, "faults", 0,
 		fmt.Sprintf("`SEED` of random faults, %d of each kind; 0 for none", faultsOfAKind))
 	f.Uint64Var(&o.seed, "seed", load.DefaultSeed, "seed of the objects and writes")
@@ -133,13 +133,6 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 			"--rate: the events of a trace have their times: leave out --rate, or use --compress")
 	case o.trace == "" && given("compress"):
 		return errors.New("--compress is for the times of a --trace: give one, or use --rate")
-	case !(o.compress > 0 && o.compress <= maxCompress):
-		return fmt.Errorf("--compress %v: use a number above 0, up to %g", o.compress,
-			float64(maxCompress))
-	case o.pods < 0 || o.pods > maxServed || given("pods") && o.pods == 0:
-		return fmt.Errorf("--pods %d: use 1 to %d", o.pods, maxServed)
-	case o.nodes < 0 || o.nodes > maxServed || given("nodes") && o.nodes == 0:
-		return fmt.Errorf("--nodes %d: use 1 to %d", o.nodes, maxServed)
 	case !(o.rate >= 0 && o.rate <= maxServeRate):
 		return fmt.Errorf("--rate %v: use 0 to %g", o.rate, float64(maxServeRate))
 	case o.reads < 0:
@@ -147,9 +140,6 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 	case o.writes < 0:
 		return fmt.Errorf("--max-mutating-requests-inflight %d: use 1 or more, or 0 for no limit",
 			o.writes)
-	case o.duration < 0 || given("for") && o.duration == 0:
-		return fmt.Errorf(
-			"--for %v: use a time above 0, such as 10m, or leave it out to serve until Ctrl-C", o.duration)
 	}
 	if err := loopback.CheckAddress(o.server.Address); err != nil {
 		return fmt.Errorf("--addr: %w", err)
@@ -170,7 +160,6 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 const (
 	maxServed    = 10_000_000
 	maxServeRate = 1e6
-	maxCompress  = 1e12
 )
 
 // plan is the served objects and the writes to them.

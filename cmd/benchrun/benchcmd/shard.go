@@ -5,20 +5,18 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
-	"github.com/informerbench/informerbench/report"
 )
 
 // addShardFlags adds the flags of a run that is divided between machines.
 func addShardFlags(cmd *cobra.Command, o *runner.Options) {
 	f := cmd.Flags()
-	f.Var(shardFlag{&o.Shard}, "shard",
+	f.Var(shardFlag(&o.Shard), "shard",
 		"measure one part of the run, `3/16`: part 3 of 16; job/16 takes the part from the index of a "+
 			"Kubernetes Job's pod. benchrun merge joins the parts")
 	f.StringVar(&o.Machine, "machine", "",
@@ -33,39 +31,34 @@ func addShardFlags(cmd *cobra.Command, o *runner.Options) {
 const indexVariable = "JOB_COMPLETION_INDEX"
 
 // shardFlag parses "3/16" and "job/16".
-type shardFlag struct{ into *runner.Shard }
-
-func (shardFlag) Type() string { return "shard" }
-
-func (f shardFlag) String() string {
-	if f.into == nil || f.into.Of == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d/%d", f.into.Index, f.into.Of)
+func shardFlag(into *runner.Shard) checked[runner.Shard] {
+	return checked[runner.Shard]{into, "shard", parseShard,
+		func(s runner.Shard) string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }}
 }
 
-func (f shardFlag) Set(text string) error {
+func parseShard(text string) (runner.Shard, error) {
+	wrong := errors.New("want PART/PARTS, such as 3/16, or job/16 in a pod of an Indexed Job")
 	part, total, ok := strings.Cut(text, "/")
 	of, err := strconv.Atoi(total)
 	if !ok || err != nil || of < 1 {
-		return errors.New("want PART/PARTS, such as 3/16, or job/16 in a pod of an Indexed Job")
+		return runner.Shard{}, wrong
 	}
-	var index int
+	index, err := strconv.Atoi(part)
 	if part == "job" {
 		text := os.Getenv(indexVariable)
 		if index, err = strconv.Atoi(text); err != nil {
-			return fmt.Errorf("%s is %q, want the index of a pod of an Indexed Job, 0 to %d", indexVariable,
-				text, of-1)
+			return runner.Shard{}, fmt.Errorf("%s is %q, want the index of a pod of an Indexed Job, 0 to %d",
+				indexVariable, text, of-1)
 		}
 		index++ // a Job's indexes begin with 0
-	} else if index, err = strconv.Atoi(part); err != nil {
-		return errors.New("want PART/PARTS, such as 3/16, or job/16 in a pod of an Indexed Job")
 	}
-	if index < 1 || index > of {
-		return fmt.Errorf("there is no part %d of %d: want 1 to %d", index, of, of)
+	switch {
+	case err != nil:
+		return runner.Shard{}, wrong
+	case index < 1 || index > of:
+		return runner.Shard{}, fmt.Errorf("there is no part %d of %d: want 1 to %d", index, of, of)
 	}
-	*f.into = runner.Shard{Index: index, Of: of}
-	return nil
+	return runner.Shard{Index: index, Of: of}, nil
 }
 
 func newMerge() *cobra.Command {
@@ -93,17 +86,13 @@ that was merged from the same plan and commit before, it is written anew.`,
 			if result.Run == nil {
 				return err
 			}
-			err = broken(err)
-			out, to := shown(cmd, wide)
-			err = errors.Join(err, report.WriteText(out, result.Run, to))
-			fmt.Fprintf(cmd.OutOrStdout(), "\n%d forks of %d shards on %d machines: %s (%s, %s beside it)\n",
-				len(result.Run.Forks), len(result.Run.Shards), len(result.Run.Machines()),
-				filepath.Join(result.Dir, report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
-			return err
+			return errors.Join(broken(err), printRun(cmd, result, wide,
+				fmt.Sprintf("%d forks of %d shards on %d machines: ", len(result.Run.Forks),
+					len(result.Run.Shards), len(result.Run.Machines()))))
 		},
 	}
 	addWide(cmd, &wide)
-	cmd.Flags().Var(longerThanZero{&o.Wait}, "wait",
+	cmd.Flags().Var(longerThanZero(&o.Wait), "wait",
 		"how long to wait for shards that are missing, not finished, or have given up processes, such "+
 			"as 6h (default: not at all)")
 	return cmd

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/mutexmap"
 	"github.com/informerbench/informerbench/report"
@@ -18,17 +17,17 @@ import (
 // with entries of its own; its value chooses among strangers.
 const asStranger = "BENCHRUN_TEST_AS_STRANGER"
 
-var strangers = map[string][]catalog.Entry{
-	"sound": {catalog.Store("mystore", mutexmap.New,
-		catalog.Description("a stranger's store, by the test"))},
-	"taken": {catalog.Store("lockfree", mutexmap.New, catalog.Description("as it is")),
-		catalog.Store("two words", mutexmap.New)},
-	"panics": {catalog.Store("mystore", func(contract.Indexers) *mutexmap.Store {
+var strangers = map[string][]Entry{
+	"sound": {Store("mystore", mutexmap.New,
+		Description("a stranger's store, by the test"))},
+	"taken": {Store("lockfree", mutexmap.New, Description("as it is")),
+		Store("two words", mutexmap.New)},
+	"panics": {Store("mystore", func(contract.Indexers) *mutexmap.Store {
 		panic("out of cheese")
-	}, catalog.Description("as it is"))},
-	"nil": {catalog.Store("mystore", func(contract.Indexers) *mutexmap.Store {
+	}, Description("as it is"))},
+	"nil": {Store("mystore", func(contract.Indexers) *mutexmap.Store {
 		return nil
-	}, catalog.Description("as it is"))},
+	}, Description("as it is"))},
 }
 
 // stranger runs a command line of such a program in a process of its own.
@@ -50,7 +49,7 @@ func TestWrongEntries(t *testing.T) {
 	t.Parallel()
 	for which, want := range map[string][]string{
 		"taken": {"mybench: ", "store/lockfree", "taken", `"two words" is no name`,
-			"catalog.Description("},
+			`Description("`},
 		"panics": {"mybench: ", "store/mystore", "panics at", "stranger_test.go:", "out of cheese"},
 		"nil":    {"mybench: ", "store/mystore", "returns nil"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -93,4 +95,28 @@ func forTerminal(flag string, given bool, format string) error {
 func addWide(cmd *cobra.Command, wide *bool) {
 	cmd.Flags().BoolVar(wide, "wide", false,
 		"print every column of the tables, wider than a terminal of 120 columns")
+}
+
+// printRun prints what a run says, and where its files are behind the words of lead.
+func printRun(cmd *cobra.Command, of runner.Result, wide bool, lead string) error {
+	out, to := shown(cmd, wide)
+	r, err := reportOf(of)
+	if err == nil && len(of.Run.Forks) > 0 {
+		err = r.WriteText(out, to)
+	}
+	beside := report.MarkdownFile + ", " + report.BenchTextFile
+	if _, err := os.Stat(filepath.Join(of.Dir, "profiles")); err == nil {
+		beside += ", profiles"
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "\n%s%s (%s beside it)\n", lead,
+		filepath.Join(of.Dir, report.HTMLFile), beside)
+	return err
+}
+
+// reportOf is the report that was written of a run, or its report if the run was whole before.
+func reportOf(of runner.Result) (*report.Report, error) {
+	if of.Report != nil {
+		return of.Report, nil
+	}
+	return report.Of(of.Run)
 }

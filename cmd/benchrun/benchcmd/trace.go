@@ -186,7 +186,7 @@ func printTrace(out io.Writer, trace *load.Trace) {
 	for _, t := range []watch.EventType{watch.Added, watch.Modified, watch.Deleted} {
 		fmt.Fprintf(out, " %d %s", i.Events[t], strings.ToLower(string(t)))
 	}
-	fmt.Fprintf(out, "\n  shows      %s\n", i.Contention(1))
+	fmt.Fprintln(out)
 	if len(i.Resources) > 1 {
 		for _, r := range i.Resources {
 			fmt.Fprintf(out, "    %s: %d objects, %d at the start, %d at the end, %d events\n", r, r.Objects,

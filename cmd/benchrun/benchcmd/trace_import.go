@@ -117,10 +117,10 @@ such rows out and counts them.`,
 			"name=instance_sn,creation_time=created_ms*0.001")
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write; must not exist")
 	o.Compress, o.Seed, o.Namespaces = openbCompress, load.DefaultSeed, load.DefaultTraceNamespaces
-	f.Var(aboveZero{&o.Compress}, "compress",
+	f.Var(aboveZero(&o.Compress), "compress",
 		"divide all times by this, 1 or more: a million turns the 149 days of openb into 13 seconds")
-	f.Var(seedFlag{&o.Seed}, "seed", "seed of what the files do not tell")
-	f.Var(atLeastOne{&o.Namespaces}, "namespaces", "how many namespaces to spread pods over")
+	f.Var(seedFlag(&o.Seed), "seed", "seed of what the files do not tell")
+	f.Var(atLeastOne(&o.Namespaces), "namespaces", "how many namespaces to spread pods over")
 	f.BoolVar(&o.SkipBadRows, "skip-bad-rows", false, "leave broken rows out, and count them")
 	f.BoolVar(&o.DeleteAtEnd, "delete-at-end", false,
 		"take a deletion at the recording's last instant for one, not for its end")

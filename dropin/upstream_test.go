@@ -1,0 +1,270 @@
+package dropin_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// upstreamSuite is a package of tests, and what stands in for the package that they test. A name in
+// LeftOut, Bodies or Renames is for one file if it is written "file_test.go:Name".
+type upstreamSuite struct {
+	Theirs string // the import path of the package whose tests are run
+	Ours   string // the import path of the package that is tested
+	// Files are the files with tests; nil means all.
+	Files []string
+	// LeftOut are the functions, types and variables that do not compile against Ours, such as
+	// tests of unexported fields, each with the reason.
+	LeftOut map[string]string
+	// Bodies replace the bodies of helper functions that reach into Theirs. A method's name has
+	// its receiver's type: "Queue.len".
+	Bodies map[string]string
+	// Renames replace identifiers, such as a constructor of Theirs by one that Bridge has.
+	Renames map[string]string
+	// Bridge is a file of ours that is compiled with the tests, in their package; "" means none.
+	// It stands in for unexported names of Theirs. It lies in a folder testdata, so that nothing
+	// else compiles it.
+	Bridge string
+	// Specs is the test that runs the suite's specs, if it has any (Ginkgo). Each spec is reported
+	// by itself, by its texts; "" means none.
+	Specs string
+	// Differs are the tests and specs that Ours answers in another way on purpose, each with the
+	// page that says so. They must fail, or they are no longer different.
+	Differs map[string]string
+	// Races are the ends of names of tests and specs that may fail on a busy machine whatever is
+	// tested, each with the reason. Of those with the same end, one must pass.
+	Races map[string]string
+}
+
+// Run runs the suite in a process of its own, and reports each of its tests as a subtest. A
+// test that is left out is skipped with its reason.
+func (s upstreamSuite) Run(t *testing.T) {
+	tmp := t.TempDir()
+	overlay, tests, err := s.overlay(tmp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := s.modules(tmp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tests) == 0 {
+		t.Fatalf("%s has no tests", s.Theirs)
+	}
+	results, output, err := s.goTest(overlay, modules, tests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Specs != "" {
+		tests = slices.DeleteFunc(tests, func(name string) bool { return name == s.Specs })
+		specs, err := readSpecs(filepath.Join(tmp, specsFile), results, output)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", s.Specs, err, output[s.Specs])
+		}
+		tests = append(tests, specs...)
+	}
+	for end := range s.Races {
+		if !slices.ContainsFunc(tests, func(name string) bool {
+			return strings.HasSuffix(name, end) && results[name] == "pass"
+		}) {
+			t.Errorf("no test or spec whose name ends with %q passes", end)
+		}
+	}
+	for _, name := range tests {
+		t.Run(name, func(t *testing.T) {
+			page, differs := s.Differs[name]
+			switch result := results[name]; {
+			case result == "fail" && s.race(name) != "":
+				t.Skipf("failed, as it may: %s\n%s", s.race(name), output[name])
+			case result == "pass" && differs:
+				t.Errorf("it passes: %s need not speak of it", page)
+			case result == "fail" && differs:
+				t.Skipf("another answer on purpose: %s", page)
+			case result == "skip":
+				t.Skip("it skips itself")
+			case result != "pass":
+				t.Errorf("%s\n%s", result, output[name])
+			}
+		})
+	}
+	for name, reason := range s.LeftOut {
+		if strings.HasPrefix(name, "Test") {
+			t.Run(name, func(t *testing.T) { t.Skip(reason) })
+		}
+	}
+}
+
+// race says why a test may fail on a busy machine, "" if it may not.
+func (s upstreamSuite) race(name string) string {
+	for end, reason := range s.Races {
+		if strings.HasSuffix(name, end) {
+			return reason
+		}
+	}
+	return ""
+}
+
+func (s upstreamSuite) dirOf(path string) (string, error) { return list(path, "{{.Dir}}") }
+
+// list runs go list on a package.
+func list(path, format string) (string, error) {
+	out, err := exec.Command("go", "list", "-f", format,
+		path).Output() //nolint:gosec // constants of a test
+	if err != nil {
+		return "", fmt.Errorf("finding %s: %w", path, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// modules writes a copy of our go.mod to tmp, and beside it the sums of both modules. The go
+// command adds to the copy what the tests import and we do not, such as testify, in the
+// version that Theirs requires.
+func (s upstreamSuite) modules(tmp string) (file string, err error) {
+	theirs, err := list(s.Theirs, "{{.Module.Dir}}")
+	if err != nil {
+		return "", err
+	}
+	ours, err := list(s.Ours, "{{.Module.Dir}}")
+	if err != nil {
+		return "", err
+	}
+	var sums []byte
+	for _, dir := range []string{ours, theirs} {
+		text, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+		if err != nil {
+			return "", err
+		}
+		sums = append(sums, text...)
+	}
+	text, err := os.ReadFile(filepath.Join(ours, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(tmp, "go.mod")
+	return file, errors.Join(os.WriteFile(file, text, 0o644),
+		os.WriteFile(filepath.Join(tmp, "go.sum"), sums, 0o644)) //nolint:gosec // no secrets
+}
+
+// overlay writes the rewritten test files to tmp, and the file that lays them over ours. Our
+// own tests are taken away, since theirs leave goroutines behind. It returns the tests' names.
+func (s upstreamSuite) overlay(tmp string) (file string, tests []string, err error) {
+	theirs, err := s.dirOf(s.Theirs)
+	if err != nil {
+		return "", nil, err
+	}
+	ours, err := s.dirOf(s.Ours)
+	if err != nil {
+		return "", nil, err
+	}
+	replace := map[string]string{}
+	own, err := filepath.Glob(filepath.Join(ours, "*_test.go"))
+	if err != nil {
+		return "", nil, err
+	}
+	for _, path := range own {
+		replace[path] = ""
+	}
+	files, err := filepath.Glob(filepath.Join(theirs, "*_test.go"))
+	if err != nil {
+		return "", nil, err
+	}
+	unused := map[string]bool{}
+	for name := range s.LeftOut {
+		unused[name] = true
+	}
+	for name := range s.Bodies {
+		unused[name] = true
+	}
+	for name := range s.Renames {
+		unused[name] = true
+	}
+	for _, path := range files {
+		name := filepath.Base(path)
+		if s.Files != nil && !slices.Contains(s.Files, name) {
+			continue
+		}
+		text, found, err := s.rewrite(path, unused)
+		if err != nil {
+			return "", nil, err
+		}
+		if text == nil {
+			continue
+		}
+		tests = append(tests, found...)
+		written := filepath.Join(tmp, name)
+		if err := os.WriteFile(written, text, 0o644); err != nil {
+			return "", nil, err
+		}
+		replace[filepath.Join(ours, "upstream_"+name)] = written
+	}
+	if s.Bridge != "" {
+		written, err := filepath.Abs(s.Bridge)
+		if err != nil {
+			return "", nil, err
+		}
+		replace[filepath.Join(ours, "upstream_bridge_test.go")] = written
+	}
+	for name := range unused {
+		err = errors.Join(err, fmt.Errorf("%s has no %s any more", s.Theirs, name))
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", nil, err
+	}
+	file = filepath.Join(tmp, "overlay.json")
+	return file, tests, os.WriteFile(file, text, 0o644)
+}
+
+// goTest runs the tests, and returns the result and the output of each.
+func (s upstreamSuite) goTest(overlay, modules string, tests []string) (results, output map[string]string,
+	err error) {
+	args := []string{"test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules,
+		"-overlay", overlay, "-run", "^(" + strings.Join(tests, "|") + ")$", s.Ours}
+	if s.Specs != "" {
+		args = append(args, "-ginkgo.json-report="+filepath.Join(filepath.Dir(overlay), specsFile))
+	}
+	cmd := exec.Command("go", args...) //nolint:gosec // constants of a test
+	if cmd.Dir, err = s.dirOf(s.Ours); err != nil {
+		return nil, nil, err
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, failed := cmd.Output()
+	results, output = map[string]string{}, map[string]string{}
+	all := ""
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var e struct{ Action, Test, Output string }
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, nil, fmt.Errorf("reading what go test says: %w: %s", err, lines.Text())
+		}
+		all += e.Output
+		name, _, _ := strings.Cut(e.Test, "/")
+		output[name] += e.Output
+		if e.Test == name && slices.Contains([]string{"pass", "fail", "skip"}, e.Action) {
+			results[name] = e.Action
+		}
+	}
+	if len(results) <= 1 && failed != nil { // it did not compile
+		return nil, nil, fmt.Errorf("go test: %w\n%s%s", failed, all, stderr.String())
+	}
+	for _, name := range tests {
+		if results[name] == "" {
+			results[name] = "no result: the process ended before"
+			output[name] = all
+		}
+	}
+	return results, output, nil
+}
