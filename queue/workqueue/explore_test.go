@@ -140,7 +140,7 @@ func newDelaying() *watched {
 		panic("explore.HashOf puts a and b into one heap")
 	}
 	for i := range q.heaps {
-		q.heaps[i].mu.waiting = withIntake[string](delay.NewQuadHeap[string]())
+		q.heaps[i].mu.waiting = inBatches[string](delay.NewQuadHeap[string]())
 	}
 	q.alarm.token, q.alarm.stopCh = make(chan struct{}, 1), make(chan struct{})
 	w := watch(q, &q.mu.workers)
@@ -156,7 +156,7 @@ func newRanked() *watched {
 	q.mu.workers.init(&q.mu.lock)
 	q.mu.items = newTable[string, rank[string]]()
 	q.mu.levels = newLevels[string](defaultTurn)
-	q.mu.times = withIntake[string](delay.NewQuadHeap[string]())
+	q.mu.times = inBatches[string](delay.NewQuadHeap[string]())
 	q.alarm.token, q.alarm.stopCh = make(chan struct{}, 1), make(chan struct{})
 	w := watch(q, &q.mu.workers)
 	w.clock, w.alarm, w.move = c, &q.alarm, q.ripen

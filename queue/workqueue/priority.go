@@ -82,7 +82,7 @@ func NewPriority[T comparable](limiter contract.RateLimiter[T],
 	q.mu.workers.init(&q.mu.lock)
 	q.mu.items = newTable[T, rank[T]]()
 	q.mu.levels = newLevels[T](max(0, cfg.Turn))
-	q.mu.times = withIntake(newHeap())
+	q.mu.times = inBatches(newHeap())
 	q.metrics.start(guard{&q.mu.lock, &q.mu.workers})
 	q.alarm.start(q.clock, q.ripen)
 	return q
