@@ -155,10 +155,11 @@ func (c Code) texts(here string) (map[string][]byte, error) {
 				return nil, err
 			}
 		}
-		before, clause, _ := strings.Cut("\n"+text, "\npackage ")
-		clause, after, _ := strings.Cut(clause, "\n")
-		texts[path] = []byte(strings.TrimPrefix(before+"\n", "\n") + "package " + clause + "; import " + imported + "\n" + after +
-			"\nvar _ = explore.Mark()\n")
+		before, rest, _ := strings.Cut("\n"+text, "\npackage ")
+		clause, after, _ := strings.Cut(rest, "\n")
+		text = before + "\npackage " + clause + "; import " + imported + "\n" + after +
+			"\nvar _ = explore.Mark()\n"
+		texts[path] = []byte(text[1:])
 	}
 	return texts, nil
 }

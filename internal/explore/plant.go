@@ -46,8 +46,9 @@ func Plant(t *testing.T, some []Fault, find func(t *testing.T)) {
 func (f Fault) edit(text string) (string, error) {
 	for _, e := range f.Edits {
 		if n := strings.Count(text, e[0]); n != 1 {
-			return "", fmt.Errorf("fault %q cannot be planted: %q stands in %s %d times; adapt it to the code",
-				f.Name, e[0], f.File, n)
+			return "", fmt.Errorf(
+				"fault %q cannot be planted: %q stands in %s %d times; adapt it to the code", f.Name, e[0],
+				f.File, n)
 		}
 		text = strings.Replace(text, e[0], e[1], 1)
 	}

@@ -40,7 +40,8 @@ const around = `package p; import explore "github.com/informerbench/informerbenc
 
 import ("hash/maphash"; "math/rand/v2"; goruntime "runtime"; "sync"; "sync/atomic"; "unsafe")
 
-type T struct { n, quiet atomic.Uint64; p atomic.Pointer[T]; u unsafe.Pointer; plain int; c chan int }
+type T struct { n, quiet atomic.Uint64; p atomic.Pointer[T]; u unsafe.Pointer; plain int
+	c chan int }
 
 var seed = maphash.MakeSeed()
 func g() int { return 0 }

@@ -1,7 +1,7 @@
 // Package delay holds the structures in which items wait for their time: each
 // satisfies contract.DelayHeap and can stand under any delaying queue.
 //
-//	              Add                    PopReady                  order           bytes per string that waits
+//	              Add                    PopReady                  order           bytes per string
 //	BinaryHeap    O(log n), 1 alloc      O(log n)                  exact           some 115
 //	QuadHeap      O(log n), O(1) mean    O(log n), half as high    exact           some 50
 //	Wheel         O(1)                   O(levels) amortised       to a tick       some 55
