@@ -11,13 +11,8 @@ const (
 	blockMask = blockSize - 1
 )
 
-// cell is one place of an array. It points to
-//
-//   - the record of the object that lies there, if the object has lain there as far
-//     back as any open snapshot goes, or if no open snapshot that reads the array sees it
-//     elsewhere in there;
-//   - otherwise a stand-in, which says since when the object lies there, and what the
-//     cell pointed to before.
+// cell is one place of an array. It points to the record of the object that lies there. While an
+// open snapshot may need what lay there before, it points to a stand-in, which leads to both.
 //
 // A reader goes back to the record that lay in the cell at its snapshot, and from the
 // record's newest version to the first that is not newer than the snapshot. So a write
@@ -67,7 +62,7 @@ func capacity(blocks [][]cell) int {
 
 // roomFor allocates room for n objects, and for some that are added meanwhile. A
 // reader calls it before it opens its snapshot. The garbage collection that the allocation
-// brings takes most of a list's time (docs/stores.md), and no version should be kept for it.
+// brings takes most of a list's time, and no version should be kept for it.
 func roomFor[E any](n int) []E {
 	room := make([]E, 0, n+n/64)
 	if n >= yieldEvery {

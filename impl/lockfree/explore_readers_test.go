@@ -12,8 +12,7 @@ import (
 
 // slotsAlone is the protocol between readers and the writer, without a store around it.
 // Such programs are short enough to explore more preemptions. The first block has so many slots;
-// with
-// none, the first reader makes it.
+// with none, the first reader makes it.
 func slotsAlone(name string, slots, commits int, visits ...int) explore.Program {
 	return explore.Program{Name: name, New: func() ([]func(), func() error) {
 		var (

@@ -22,8 +22,7 @@ func ofTwoTypes(n uint64) any {
 }
 
 // recordAlone is a record without a store around it. Write n, from 2 up, makes object(n) its
-// object.
-// A reader of snapshot n must find that.
+// object. A reader of snapshot n must find that.
 func recordAlone(name string, object func(n uint64) any, writes int,
 	visits ...int) explore.Program {
 	return explore.Program{Name: name, New: func() ([]func(), func() error) {

@@ -36,8 +36,8 @@ import (
 // A list copies a block only if it was last touched by a write of the list's snapshot or before. I2
 // touches the block with the number that the next commit will have. So a list that
 // begins after I3 reads the block cell by cell until that commit. Therefore writes in place end
-// with
-// a commit of their own when a list has asked for it, or some blocks wait (copies.touchInPlace).
+// with a commit of their own when a list has asked for it, or some blocks wait
+// (copies.touchInPlace).
 //
 // For the resource version see resourceversion.go.
 

@@ -48,8 +48,7 @@ type slot struct {
 // or more at some moment after R1 and before W2. Since then only W4 of an earlier look
 // can have lowered it below k. The W5 after that W4 looked at block k, and did so after R1: it
 // found the slot taken and raised deepest again. So W2 loads k or more. A writer that finds no
-// first
-// block at W3 comes before R1 of all readers.
+// first block at W3 comes before R1 of all readers.
 //
 // A write in place (inplace.go) looks at the slots before it changes anything.
 type readers struct {
@@ -88,12 +87,10 @@ func (r *readers) firstBlock() *block {
 
 // admit is called before a read of n objects makes room for them. While as many long reads
 // are under way as there are processors, it lets others run first, so that long reads end one
-// after the other. If 80 went on together, each would hold half a list, through which the
-// garbage collector looks, and an old snapshot, for which most blocks are read cell by cell;
-// and a writer that wants to run would wait for a turn of each. docs/log/stores.md has the effect.
+// after the other. If 80 went on together, the collector would scan 80 half lists, and a writer
+// would wait for a turn of each.
 //
-// It is no lock. After n/16 turns the read begins whatever the others do, even if another reader
-// is stopped for ever. A turn takes as long as the goroutines that it lets run.
+// It is no lock: after n/16 turns the read begins, even if another reader is stopped for ever.
 func (r *readers) admit(n int) {
 	if n < yieldEvery {
 		return
@@ -185,7 +182,7 @@ func (b *block) taken() *slot {
 // lists in a loop never waits for anything, so on a busy processor it would run for Go's
 // whole time slice of 10 ms, and a writer with a microsecond of work would wait for the
 // slices of all such readers. Gosched puts the reader at the end of the queue, also within
-// its snapshot. A read of few objects calls it by chance. docs/log/stores.md has the effect.
+// its snapshot. A read of few objects calls it by chance.
 const yieldEvery = 1 << 12
 
 // yield lets others run after each yieldEvery objects; i is the number of the object that
@@ -205,9 +202,8 @@ func (s *slot) release(read int) {
 }
 
 // idle reports whether no snapshot is open. Writer only, after a commit or before a write in
-// place. Cost: the slots of
-// the first block. The first call after more readers have left also looks at the blocks
-// that they used.
+// place. Cost: the slots of the first block, and once after more readers have left those of the
+// blocks that they used.
 func (r *readers) idle() bool {
 	if r.busy != nil {
 		if r.busy.state.Load() != slotFree {

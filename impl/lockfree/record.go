@@ -171,14 +171,11 @@ func (r *record) update(w *write, s *shown, obj any) (revived bool) {
 	return revived
 }
 
-// settle makes the newest object the only one. It returns that object's version if the record does
-// not need it any more; it leads to no other, and readers may still hold it. All open snapshots
-// must
-// see that version.
+// settle makes the newest object the only one; all open snapshots must see it. It returns the
+// object's version if the record does not need it any more, though readers may still hold it.
 //
-// So no reader looks at data while settle changes it. A reader that found newest nil before, or a
-// version before this one, has an older snapshot. So has a reader that looks at data through the
-// stamp of a write in place: a write with a number, as made this version, replaces such a stamp.
+// No reader looks at data while settle changes it: a reader that would, through the record or
+// through the stamp of a write in place, has a snapshot from before the version.
 func (r *record) settle(s *shown) *version {
 	n := r.newest.Load()
 	if n.past() != nil {

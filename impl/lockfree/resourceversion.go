@@ -8,10 +8,9 @@ import (
 // resourceVersion is the store's: that of the newest write that had one.
 type resourceVersion struct {
 	newest atomic.Pointer[stamp]
-	// former was newest before the last set. When all slots are seen free after that, no reader
-	// looks at it: it is then free, for the next set. The newest stamp may still lead to it. But
-	// that one is over then, and if a write in place changes what its data say, newest is another
-	// stamp already: so last returns before it needs the one before. Writer only.
+	// former was newest before the last set. When all slots are seen free after that, it is free
+	// for the next set: the newest stamp, which may still lead to it, is over by then, so last does
+	// not need the one before. Writer only.
 	former, free *stamp
 }
 

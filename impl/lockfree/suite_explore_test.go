@@ -112,15 +112,16 @@ var ofWriter = []string{
 	"size.*", "sparse.*", "fetch.*", "shows.*", "push.*.Load", "cell.*", "remove.*", "standIn.*.Load",
 	"reserve.*.Load", "trim.*.Load", "touch.blocks.*", "touch.touched.Load", "bucket.until.Load",
 	"retireBucket.*", "reclaim.*.Load", "reclaim.*.Plain", "update.*.Load", "update.seq.*",
-	"current.*", "since.*", "waits.*", "isNew.*", "hasPast.*", "absent.*", "settle.newest.Load", "settle.obj.*",
-	"prune.*.Load", "prune.seq.*", "inPlace.newest.*", "set.newest.Load", "note.*",
+	"current.*", "since.*", "waits.*", "isNew.*", "hasPast.*", "absent.*", "settle.newest.Load",
+	"settle.obj.*", "prune.*.Load", "prune.seq.*", "inPlace.newest.*", "set.newest.Load", "note.*",
 }
 
 // unreachable are operations on what no reader finds yet, or any more.
 var unreachable = []string{
 	"New.*", "newCore.*", "init.*", "newBucket.*", "bucket.prior.Store", "put.newest.*",
-	"moveCells.*", "move.*", "standIn.newest.Store", "standIn.seq.*", "standIn.of.*", "reset.prior.*", "reset.cell.*",
-	"reset.used.*", "grow.*", "indexAndStore.*", "makeRecords.*", "fillTable.*", "fillBuckets.*", "do.*",
+	"moveCells.*", "move.*", "standIn.newest.Store", "standIn.seq.*", "standIn.of.*", "reset.prior.*",
+	"reset.cell.*", "reset.used.*", "grow.*", "indexAndStore.*", "makeRecords.*", "fillTable.*",
+	"fillBuckets.*", "do.*",
 }
 
 // constant are loads of what does not change once it is found, and of hints. Where a thread
@@ -148,6 +149,6 @@ func explored(t *testing.T, texts []string) explore.Suite {
 	return s
 }
 
-// TestExploreInterleavings explores the programs, and random ones. docs/explorer.md says how to
-// replay a failure that it prints.
+// TestExploreInterleavings explores the programs, and random ones. A failure prints the flags that
+// replay it.
 func TestExploreInterleavings(t *testing.T) { explored(t, scripts).Check(t) }

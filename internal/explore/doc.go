@@ -15,6 +15,20 @@
 // (PCT: Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010). A failing
 // schedule is reduced and printed as text that replays it.
 //
+// # Use
+//
+// Tests whose names begin with TestExplore run under the build tag explore:
+//
+//	make planted     finds the planted faults, and prints each with its program and schedule
+//	make explore     explores for EXPLORETIME
+//	go test -tags explore ./impl/lockfree -run '^TestExplore' -v -explore.time=5m
+//
+// A failure prints the program, the schedule, the points at which the threads changed, the reason,
+// and the flags -explore.program and -explore.schedule that replay it. A schedule such as
+// "0:16 1:233 0:1" lists stretches: the thread, and its number of steps. It fits one version of the
+// code. A program for a store is a line of text (conformance/linear.Script); other code needs a
+// [Program]. Two threads of two calls say more than four of four.
+//
 // [Fault] is a mistake that [Plant] plants in the copies, one after the other, to show that the
 // programs of a test find it.
 //
