@@ -19,8 +19,8 @@
 //
 // Tests whose names begin with TestExplore run under the build tag explore:
 //
-//	make planted     finds the planted faults, and prints each with its program and schedule
-//	make explore     explores for EXPLORETIME
+//	make proofs RUNS=0   finds the planted faults, prints each with its program and schedule, and
+//	                     explores for EXPLORETIME
 //	go test -tags explore ./impl/lockfree -run '^TestExplore' -v -explore.time=5m
 //
 // A failure prints the program, the schedule, the points at which the threads changed, the reason,
