@@ -39,7 +39,6 @@ func (rep *Report) WriteText(out io.Writer, to Terminal) error {
 	for _, warning := range compare.RunWarnings(r) {
 		w.printf("%s\n", to.wrapped("warning: "+indented(warning)))
 	}
-	writeScalingText(w, rep.Scalings, to)
 	if to.columns() == everyColumn {
 		w.printf("%s\n", legend(r))
 	} else {
