@@ -45,7 +45,7 @@ type versusPage struct {
 	Axis                  axis
 	Worse, Better         []change
 	MoreWorse, MoreBetter int
-	Groups                []versusGroup
+	Groups                []pageGroup
 	ProfileHint           string // how to have profiles
 }
 
@@ -81,31 +81,6 @@ type gateNumber struct {
 	Outcome      compare.Outcome
 	Verdict      stats.Verdict
 	To           string // the id of the number's row, "" if it has none
-}
-
-// versusGroup is a component, or the benchmarks of two files.
-type versusGroup struct {
-	ID, Title, Component string
-	Axis                 axis
-	Rows                 []versusRow
-	Notes                []string
-	Numbers              numbers // without a verdict
-}
-
-// versusRow is a number with a verdict.
-type versusRow struct {
-	ID, Workload, Operation, Metric, Impl string
-	Help, Base, Head, Effect              string
-	Noise, Finds                          string
-	Verdict                               stats.Verdict
-	Text                                  string // of the verdict
-	Q                                     string
-	Mark                                  *mark
-	Order                                 float64 // the ratio, for sorting
-	Again                                 string  // the command that measures it again
-	strips
-	Latency  string // the id of its picture, "" if it has none
-	Profiles []flameLink
 }
 
 // WriteVersusPage writes a comparison of two runs or files as one page that opens offline:
@@ -269,9 +244,9 @@ func byComponent(all []*compare.Comparison) (out [][]*compare.Comparison) {
 }
 
 func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details *versusDetails,
-	ids anchors, rowOf map[*compare.Comparison]string) versusGroup {
+	ids anchors, rowOf map[*compare.Comparison]string) pageGroup {
 	component := of[0].Name.Component
-	g := versusGroup{Component: component, Title: cmp.Or(component, "benchmarks"),
+	g := pageGroup{Component: component, Title: cmp.Or(component, "benchmarks"),
 		Numbers: numbers{Header: []string{"what", "metric", "base", "head", "head to base"}}}
 	g.ID = ids.of("all " + g.Title)
 	var own []*compare.Comparison
@@ -305,19 +280,17 @@ func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details
 	return g
 }
 
-func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footnotes) versusRow {
+func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footnotes) pageRow {
 	metric := c.Name.Metric
-	row := versusRow{
-		Workload: c.Name.Workload, Operation: operationOf(c.Name), Metric: metric, Impl: c.Name.Impl,
-		Help:   metrics.Of(metric).Help,
+	l := pageLine{Impl: c.Name.Impl,
 		Base:   interval(metric, c.Base) + notes.mark(c.Base.Warnings),
-		Head:   interval(metric, c.Head) + notes.mark(c.Head.Warnings),
-		Effect: effect(c) + notes.mark(c.Warnings), Noise: percent(c.Floor), Finds: factor(c.Detectable),
-		Verdict: c.Verdict, Text: verdict(c), Order: 1,
-	}
+		Median: interval(metric, c.Head) + notes.mark(c.Head.Warnings),
+		Effect: effect(c) + notes.mark(c.Warnings), Verdict: c.Verdict, Text: verdict(c), Order: 1}
+	row := pageRow{Workload: c.Name.Workload, Operation: operationOf(c.Name), Metric: metric,
+		Help: metrics.Of(metric).Help, Noise: percent(c.Floor), Finds: factor(c.Detectable)}
 	if c.Ratio != nil {
 		m := on.mark(c.Name.String(), *c.Ratio, c.Verdict)
-		row.Mark, row.Order, row.Q = &m, c.Ratio.Estimate, fmt.Sprintf("%.2g", c.Ratio.Q)
+		l.Mark, l.Order, row.Q = &m, c.Ratio.Estimate, fmt.Sprintf("%.2g", c.Ratio.Q)
 	}
 	dot := "process"
 	if c.Name.Benchmark != "" {
@@ -326,8 +299,9 @@ func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footn
 	row.strips = stripsOf(dot, metric, []string{"base", "head"},
 		[][]float64{c.BaseValues, c.HeadValues})
 	if r.Pair {
-		row.Again = pairAgain(r.HeadFrom.Command, c.Name, r.References[c.Name.Component])
+		l.Again = pairAgain(r.HeadFrom.Command, c.Name, r.References[c.Name.Component])
 	}
+	row.Lines = []pageLine{l}
 	return row
 }
 
