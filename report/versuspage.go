@@ -189,44 +189,34 @@ func (p *versusPage) gates(r *compare.Result, rowOf map[*compare.Comparison]stri
 	for c, id := range rowOf {
 		to[c.Name.String()] = id
 	}
-	numbersOf, inOrder := map[string][]gateNumber{}, []string{}
-	for _, g := range r.Gates {
-		if g.Gate == "" {
-			continue
+	for _, o := range outcomesOfGates {
+		for _, g := range r.Gates {
+			if g.Outcome != o || g.Gate == "" {
+				continue
+			}
+			i := slices.IndexFunc(p.Gates, func(have pageGate) bool { return have.Gate == g.Gate })
+			if i < 0 {
+				i = len(p.Gates)
+				p.Gates = append(p.Gates, pageGate{Gate: g.Gate, Outcome: o, Verdict: verdictOfGate[o]})
+			}
+			p.Gates[i].add(gateNumber{g.Name, g.Detail, o, verdictOfGate[o], to[g.Name]})
 		}
-		if numbersOf[g.Gate] == nil {
-			inOrder = append(inOrder, g.Gate)
-		}
-		numbersOf[g.Gate] = append(numbersOf[g.Gate],
-			gateNumber{g.Name, g.Detail, g.Outcome, verdictOfGate[g.Outcome], to[g.Name]})
 	}
-	rank := func(o compare.Outcome) int { return slices.Index(outcomesOfGates, o) }
-	for _, text := range inOrder {
-		all := numbersOf[text]
-		slices.SortStableFunc(all, func(a, b gateNumber) int {
-			return cmp.Compare(rank(a.Outcome), rank(b.Outcome))
-		})
-		g := pageGate{Gate: text, Outcome: all[0].Outcome, Verdict: all[0].Verdict, Rest: all}
-		for _, o := range outcomesOfGates {
-			n := 0
-			for _, number := range all {
-				if number.Outcome == o {
-					n++
-				}
-			}
-			if n > 0 {
-				g.Counts = append(g.Counts, gateCount{n, o})
-			}
-			if o == compare.Regression {
-				n = min(n, mostFailed)
-				g.First, g.Rest = all[:n], all[n:]
-			}
-		}
-		p.Gates = append(p.Gates, g)
+}
+
+// add adds a number, of which those that fail come first.
+func (g *pageGate) add(n gateNumber) {
+	last := len(g.Counts) - 1
+	if last < 0 || g.Counts[last].Outcome != n.Outcome {
+		g.Counts = append(g.Counts, gateCount{Outcome: n.Outcome})
+		last++
 	}
-	slices.SortStableFunc(p.Gates, func(a, b pageGate) int {
-		return cmp.Compare(rank(a.Outcome), rank(b.Outcome))
-	})
+	g.Counts[last].N++
+	if n.Outcome == compare.Regression && len(g.First) < mostFailed {
+		g.First = append(g.First, n)
+	} else {
+		g.Rest = append(g.Rest, n)
+	}
 }
 
 // byComponent are the comparisons of each component, in the order of the run.
