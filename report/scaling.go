@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"html"
+	"math"
 	"slices"
 	"strconv"
 
@@ -126,15 +127,15 @@ func sizeOf(c record.Cell, vary string) float64 {
 func curve(r *record.Run, cells []record.Cell, vary, series, metric string) Curve {
 	out := Curve{Series: series, Metric: metric}
 	for _, c := range cells {
-		if len(valuesOf(r, c, series, metric)) == 0 {
+		e := compare.EstimateOf(r, c, series, metric)
+		if math.IsNaN(e.Median) {
 			continue
 		}
 		i := slices.IndexFunc(out.Lines, func(l Line) bool { return l.Impl == c.Label() })
 		if i < 0 {
 			i, out.Lines = len(out.Lines), append(out.Lines, Line{Impl: c.Label()})
 		}
-		out.Lines[i].Points = append(out.Lines[i].Points,
-			SizePoint{sizeOf(c, vary), compare.EstimateOf(r, c, series, metric)})
+		out.Lines[i].Points = append(out.Lines[i].Points, SizePoint{sizeOf(c, vary), e})
 	}
 	for _, l := range out.Lines {
 		slices.SortFunc(l.Points, func(a, b SizePoint) int { return cmp.Compare(a.Size, b.Size) })
@@ -161,7 +162,11 @@ func writeScaling(w *writer, scalings []Scaling) {
 			for _, l := range c.Lines {
 				row := table.Row{name, metric, l.Impl}
 				for _, n := range s.Sizes {
-					row = append(row, l.at(n, c.Metric, notes))
+					text := "no value"
+					if e, ok := l.at(n); ok {
+						text = NumberText(c.Metric, e.Median) + notes.mark(e.Warnings)
+					}
+					row = append(row, text)
 				}
 				t.AppendRow(row)
 				name, metric = "", ""
@@ -177,13 +182,14 @@ func writeScaling(w *writer, scalings []Scaling) {
 	}
 }
 
-func (l Line) at(size float64, metric string, notes *footnotes) string {
+// at is the value at a size; ok is false if there is none.
+func (l Line) at(size float64) (e stats.Estimate, ok bool) {
 	for _, p := range l.Points {
 		if p.Size == size {
-			return NumberText(metric, p.Estimate.Median) + notes.mark(p.Estimate.Warnings)
+			return p.Estimate, true
 		}
 	}
-	return "no value"
+	return e, false
 }
 
 func sizeText(n float64) string { return humanize.Commaf(n) }
