@@ -17,8 +17,7 @@ func scaling() Preset {
 		Description: "How the cost of each operation grows with 1,000 to 1,000,000 objects or waiting " +
 			"items.",
 		Source: "k8s.io/client-go@v0.37.2/tools/cache/listers_test.go " +
-			"BenchmarkLister_Match_1k_100 to _1M_100 for the sizes; the law that each structure " +
-			"promises: flat for maps, log for heaps",
+			"BenchmarkLister_Match_1k_100 to _1M_100 for the sizes",
 		Workloads: []Workload{
 			{
 				Name: "store-scaling", Description: "Each operation of a store with nothing else going on.",

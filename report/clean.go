@@ -28,15 +28,6 @@ func Visible(text string) string { return visible(text, "\n\t") }
 // VisibleLine is Visible for text on one line: newlines and tabs become escapes too.
 func VisibleLine(text string) string { return visible(text, "") }
 
-// MarkdownText is foreign text on one line as Markdown: without control characters, and with
-// entities for what Markdown, HTML or GitHub would interpret.
-func MarkdownText(text string) string {
-	return escape(strings.Join(strings.Fields(VisibleLine(text)), " "))
-}
-
-// MarkdownCode is foreign text as a fenced block of a language; "" is none.
-func MarkdownCode(language, text string) string { return codeBlock("", language, Visible(text)) }
-
 func visible(text, kept string) string {
 	harmless := func(r rune) bool {
 		return r < utf8.RuneSelf && (r >= ' ' && r != 0x7f || strings.ContainsRune(kept, r))

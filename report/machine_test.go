@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,19 +11,6 @@ import (
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/stats"
 )
-
-// strictly decodes JSON that has no field beside those of into.
-func strictly(t *testing.T, text []byte, into any) {
-	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		t.Errorf("more follows: %v", err)
-	}
-}
 
 func TestRunJSON(t *testing.T) {
 	t.Parallel()

@@ -162,30 +162,37 @@ type pageAnswer struct {
 	Axis       axis
 }
 
-// pageGroup is a workload at one value of its sweep.
+// pageGroup is a table: a workload of a run at one value of its sweep, or a component of a
+// comparison.
 type pageGroup struct {
-	ID, Title, Component, Reference string
-	Axis                            axis
-	Rows                            []pageRow
-	Notes                           []string
-	Numbers                         numbers // every number
+	ID, Title, Component string
+	Reference            string // of a run
+	Axis                 axis
+	Rows                 []pageRow
+	Notes                []string
+	Numbers              numbers // every number, or those without a verdict
 
 	notes *footnotes
 }
 
-// pageRow is a key metric of an operation.
+// pageRow is a key metric of an operation: of all implementations of a run, or of one in base
+// and head.
 type pageRow struct {
-	ID, Series, Metric, Help string
-	Lines                    []pageLine
-	Noise, Harness           string
+	ID, Operation, Metric, Help string
+	Lines                       []pageLine
+	Noise, Harness              string
 	strips
 	Profiles []flameLink
+
+	// Of a comparison: the corrected p-value, the smallest difference that it finds, and the id
+	// of its latencies' picture, "" if it has none.
+	Workload, Q, Finds, Latency string
 }
 
 // pageLine is one implementation in a row.
 type pageLine struct {
-	line
-	Impl, Median, Effect string
+	Impl, Median, Effect string // the median is that of head
+	Base                 string
 	Verdict              stats.Verdict // "" for the reference and for what was not measured
 	Text                 string        // of the verdict
 	Mark                 *mark
@@ -370,14 +377,14 @@ func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes 
 	ids anchors) pageRow {
 	series := cmp.Or(row.Series, compare.ProcessSeries)
 	out := pageRow{
-		ID: ids.of(g.Title + " " + series + " " + row.Metric), Series: series, Metric: row.Metric,
+		ID: ids.of(g.Title + " " + series + " " + row.Metric), Operation: series, Metric: row.Metric,
 		Help: metrics.Of(row.Metric).Help, Noise: percent(row.Floor),
 	}
 	if row.Harness > 0 {
 		out.Harness = duration(row.Harness)
 	}
 	for _, l := range block(r, g, row, notes) {
-		shown := pageLine{line: l, Impl: l.impl, Median: l.median, Effect: l.effect}
+		shown := pageLine{Impl: l.impl, Median: l.median, Effect: l.effect}
 		if a := l.against; a != nil && a.Ratio != nil {
 			m := in.Axis.mark(l.impl, *a.Ratio, a.Verdict)
 			shown.Mark, shown.Verdict, shown.Text, shown.Order = &m, a.Verdict, l.verdict, a.Ratio.Estimate

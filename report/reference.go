@@ -153,7 +153,7 @@ func tableAgainst(g compare.Group, shown pageGroup) choiceTable {
 	rows := keyRows(g)
 	for _, onPage := range shown.Rows {
 		i := slices.IndexFunc(rows, func(row compare.Row) bool {
-			return cmp.Or(row.Series, compare.ProcessSeries) == onPage.Series && row.Metric == onPage.Metric
+			return cmp.Or(row.Series, compare.ProcessSeries) == onPage.Operation && row.Metric == onPage.Metric
 		})
 		lines := make([]*choiceLine, len(onPage.Lines))
 		for k, l := range onPage.Lines {

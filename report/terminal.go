@@ -138,31 +138,11 @@ func (to Terminal) fit(t table.Writer, columns int) {
 	t.SetColumnConfigs(configs)
 }
 
-// wrapNames breaks each line of a text after a space or a slash, or within a longer word.
-// Colours count for nothing: a verdict is short enough.
+// wrapNames breaks lines after a space or a slash, or within a longer word.
 func wrapNames(s string, width int) string {
-	var out []string
-	for line := range strings.SplitSeq(s, "\n") {
-		if text.StringWidthWithoutEscSequences(line) <= width {
-			out = append(out, line)
-			continue
-		}
-		row := ""
-		for _, word := range strings.SplitAfter(strings.ReplaceAll(line, "/", "/\x00"), "\x00") {
-			for _, part := range strings.SplitAfter(strings.TrimSuffix(word, "\x00"), " ") {
-				if len([]rune(strings.TrimRight(row+part, " "))) > width && row != "" {
-					out, row = append(out, strings.TrimRight(row, " ")), ""
-				}
-				for row == "" && len([]rune(part)) > width {
-					r := []rune(part)
-					out, part = append(out, string(r[:width])), string(r[width:])
-				}
-				row += part
-			}
-		}
-		out = append(out, row)
-	}
-	return strings.Join(out, "\n")
+	const afterSlash = "/\u2060 " // where no foreign text has a space
+	wrapped := text.WrapSoft(strings.ReplaceAll(s, "/", afterSlash), width)
+	return trimmed(strings.NewReplacer(afterSlash, "/", "/\u2060", "/").Replace(wrapped))
 }
 
 // colours of verdicts: what is better or worse is also said in words.

@@ -39,7 +39,6 @@ func (rep *Report) WriteText(out io.Writer, to Terminal) error {
 	for _, warning := range compare.RunWarnings(r) {
 		w.printf("%s\n", to.wrapped("warning: "+indented(warning)))
 	}
-	writeScalingText(w, rep.Scalings, to)
 	if to.columns() == everyColumn {
 		w.printf("%s\n", legend(r))
 	} else {
@@ -153,12 +152,12 @@ func generalNotes(groups []compare.Group) map[string]bool {
 			}
 		}
 	}
-	maps.DeleteFunc(count, func(_ string, n int) bool { return 2*n <= numbers })
 	out := map[string]bool{}
-	for w := range count {
-		out[w] = numbers >= fewestForGeneral
+	for w, n := range count {
+		if numbers >= fewestForGeneral && 2*n > numbers {
+			out[w] = true
+		}
 	}
-	maps.DeleteFunc(out, func(_ string, general bool) bool { return !general })
 	return out
 }
 

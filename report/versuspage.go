@@ -45,7 +45,7 @@ type versusPage struct {
 	Axis                  axis
 	Worse, Better         []change
 	MoreWorse, MoreBetter int
-	Groups                []versusGroup
+	Groups                []pageGroup
 	ProfileHint           string // how to have profiles
 }
 
@@ -81,31 +81,6 @@ type gateNumber struct {
 	Outcome      compare.Outcome
 	Verdict      stats.Verdict
 	To           string // the id of the number's row, "" if it has none
-}
-
-// versusGroup is a component, or the benchmarks of two files.
-type versusGroup struct {
-	ID, Title, Component string
-	Axis                 axis
-	Rows                 []versusRow
-	Notes                []string
-	Numbers              numbers // without a verdict
-}
-
-// versusRow is a number with a verdict.
-type versusRow struct {
-	ID, Workload, Operation, Metric, Impl string
-	Help, Base, Head, Effect              string
-	Noise, Finds                          string
-	Verdict                               stats.Verdict
-	Text                                  string // of the verdict
-	Q                                     string
-	Mark                                  *mark
-	Order                                 float64 // the ratio, for sorting
-	Again                                 string  // the command that measures it again
-	strips
-	Latency  string // the id of its picture, "" if it has none
-	Profiles []flameLink
 }
 
 // WriteVersusPage writes a comparison of two runs or files as one page that opens offline:
@@ -214,44 +189,34 @@ func (p *versusPage) gates(r *compare.Result, rowOf map[*compare.Comparison]stri
 	for c, id := range rowOf {
 		to[c.Name.String()] = id
 	}
-	numbersOf, inOrder := map[string][]gateNumber{}, []string{}
-	for _, g := range r.Gates {
-		if g.Gate == "" {
-			continue
+	for _, o := range outcomesOfGates {
+		for _, g := range r.Gates {
+			if g.Outcome != o || g.Gate == "" {
+				continue
+			}
+			i := slices.IndexFunc(p.Gates, func(have pageGate) bool { return have.Gate == g.Gate })
+			if i < 0 {
+				i = len(p.Gates)
+				p.Gates = append(p.Gates, pageGate{Gate: g.Gate, Outcome: o, Verdict: verdictOfGate[o]})
+			}
+			p.Gates[i].add(gateNumber{g.Name, g.Detail, o, verdictOfGate[o], to[g.Name]})
 		}
-		if numbersOf[g.Gate] == nil {
-			inOrder = append(inOrder, g.Gate)
-		}
-		numbersOf[g.Gate] = append(numbersOf[g.Gate],
-			gateNumber{g.Name, g.Detail, g.Outcome, verdictOfGate[g.Outcome], to[g.Name]})
 	}
-	rank := func(o compare.Outcome) int { return slices.Index(outcomesOfGates, o) }
-	for _, text := range inOrder {
-		all := numbersOf[text]
-		slices.SortStableFunc(all, func(a, b gateNumber) int {
-			return cmp.Compare(rank(a.Outcome), rank(b.Outcome))
-		})
-		g := pageGate{Gate: text, Outcome: all[0].Outcome, Verdict: all[0].Verdict, Rest: all}
-		for _, o := range outcomesOfGates {
-			n := 0
-			for _, number := range all {
-				if number.Outcome == o {
-					n++
-				}
-			}
-			if n > 0 {
-				g.Counts = append(g.Counts, gateCount{n, o})
-			}
-			if o == compare.Regression {
-				n = min(n, mostFailed)
-				g.First, g.Rest = all[:n], all[n:]
-			}
-		}
-		p.Gates = append(p.Gates, g)
+}
+
+// add adds a number, of which those that fail come first.
+func (g *pageGate) add(n gateNumber) {
+	last := len(g.Counts) - 1
+	if last < 0 || g.Counts[last].Outcome != n.Outcome {
+		g.Counts = append(g.Counts, gateCount{Outcome: n.Outcome})
+		last++
 	}
-	slices.SortStableFunc(p.Gates, func(a, b pageGate) int {
-		return cmp.Compare(rank(a.Outcome), rank(b.Outcome))
-	})
+	g.Counts[last].N++
+	if n.Outcome == compare.Regression && len(g.First) < mostFailed {
+		g.First = append(g.First, n)
+	} else {
+		g.Rest = append(g.Rest, n)
+	}
 }
 
 // byComponent are the comparisons of each component, in the order of the run.
@@ -269,9 +234,9 @@ func byComponent(all []*compare.Comparison) (out [][]*compare.Comparison) {
 }
 
 func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details *versusDetails,
-	ids anchors, rowOf map[*compare.Comparison]string) versusGroup {
+	ids anchors, rowOf map[*compare.Comparison]string) pageGroup {
 	component := of[0].Name.Component
-	g := versusGroup{Component: component, Title: cmp.Or(component, "benchmarks"),
+	g := pageGroup{Component: component, Title: cmp.Or(component, "benchmarks"),
 		Numbers: numbers{Header: []string{"what", "metric", "base", "head", "head to base"}}}
 	g.ID = ids.of("all " + g.Title)
 	var own []*compare.Comparison
@@ -305,19 +270,17 @@ func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details
 	return g
 }
 
-func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footnotes) versusRow {
+func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footnotes) pageRow {
 	metric := c.Name.Metric
-	row := versusRow{
-		Workload: c.Name.Workload, Operation: operationOf(c.Name), Metric: metric, Impl: c.Name.Impl,
-		Help:   metrics.Of(metric).Help,
+	l := pageLine{Impl: c.Name.Impl,
 		Base:   interval(metric, c.Base) + notes.mark(c.Base.Warnings),
-		Head:   interval(metric, c.Head) + notes.mark(c.Head.Warnings),
-		Effect: effect(c) + notes.mark(c.Warnings), Noise: percent(c.Floor), Finds: factor(c.Detectable),
-		Verdict: c.Verdict, Text: verdict(c), Order: 1,
-	}
+		Median: interval(metric, c.Head) + notes.mark(c.Head.Warnings),
+		Effect: effect(c) + notes.mark(c.Warnings), Verdict: c.Verdict, Text: verdict(c), Order: 1}
+	row := pageRow{Workload: c.Name.Workload, Operation: operationOf(c.Name), Metric: metric,
+		Help: metrics.Of(metric).Help, Noise: percent(c.Floor), Finds: factor(c.Detectable)}
 	if c.Ratio != nil {
 		m := on.mark(c.Name.String(), *c.Ratio, c.Verdict)
-		row.Mark, row.Order, row.Q = &m, c.Ratio.Estimate, fmt.Sprintf("%.2g", c.Ratio.Q)
+		l.Mark, l.Order, row.Q = &m, c.Ratio.Estimate, fmt.Sprintf("%.2g", c.Ratio.Q)
 	}
 	dot := "process"
 	if c.Name.Benchmark != "" {
@@ -326,8 +289,9 @@ func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footn
 	row.strips = stripsOf(dot, metric, []string{"base", "head"},
 		[][]float64{c.BaseValues, c.HeadValues})
 	if r.Pair {
-		row.Again = pairAgain(r.HeadFrom.Command, c.Name, r.References[c.Name.Component])
+		l.Again = pairAgain(r.HeadFrom.Command, c.Name, r.References[c.Name.Component])
 	}
+	row.Lines = []pageLine{l}
 	return row
 }
 

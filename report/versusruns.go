@@ -76,7 +76,7 @@ func detailsOf(comparisons []*compare.Comparison, base, head *Measured,
 
 // links fills in where a row leads to: to the picture of its own distribution, or else to the
 // first of its series.
-func (d *versusDetails) links(row *versusRow, c *compare.Comparison) {
+func (d *versusDetails) links(row *pageRow, c *compare.Comparison) {
 	id := c.Cell.ID()
 	if pictures := d.pictures[seriesOf{id, c.Name.Series}]; len(pictures) > 0 {
 		own := slices.IndexFunc(pictures, func(l latency) bool {

@@ -202,37 +202,33 @@ func referenceIn(r *record.Run, groups []Group, component string) record.Impleme
 	i := slices.IndexFunc(groups, func(g Group) bool {
 		return string(g.Cells[0].Component) == component
 	})
-	name := r.ReferenceOf(groups[i].Cells).Impl
-	out := implementationOf(r, component, named(name))
-	out.Component, out.Name = component, name
-	return out
+	return implementationOf(r, component, r.ReferenceOf(groups[i].Cells).Impl)
 }
 
-// referenceOf is the catalog's reference of a component.
+// referenceOf is the catalog's reference of a component; zero if the run has none.
 func referenceOf(r *record.Run, component string) record.Implementation {
-	return implementationOf(r, component, func(im record.Implementation) bool { return im.Reference })
-}
-
-// implementationOf is the first implementation of a component for which holds does, zero if none.
-func implementationOf(r *record.Run, component string,
-	holds func(record.Implementation) bool) (found record.Implementation) {
-	i := slices.IndexFunc(r.Impls, func(im record.Implementation) bool {
-		return im.Component == component && holds(im)
-	})
-	if i >= 0 {
-		found = r.Impls[i]
+	for _, im := range r.Impls {
+		if im.Component == component && im.Reference {
+			return im
+		}
 	}
-	return found
+	return record.Implementation{}
 }
 
-func named(name string) func(record.Implementation) bool {
-	return func(im record.Implementation) bool { return im.Name == name }
+// implementationOf is what a run says of an implementation; its names alone if that is nothing.
+func implementationOf(r *record.Run, component, name string) record.Implementation {
+	for _, im := range r.Impls {
+		if im.Component == component && im.Name == name {
+			return im
+		}
+	}
+	return record.Implementation{Component: component, Name: name}
 }
 
 // waivedBeyond are the clauses that an implementation waives and the reference does not.
 func waivedBeyond(r *record.Run, component, impl string,
 	reference record.Implementation) (out []record.Waiver) {
-	for _, w := range implementationOf(r, component, named(impl)).Waivers {
+	for _, w := range implementationOf(r, component, impl).Waivers {
 		if !slices.ContainsFunc(reference.Waivers, func(o record.Waiver) bool {
 			return o.Clause == w.Clause
 		}) {

@@ -1,10 +1,8 @@
 package compare
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -108,7 +106,8 @@ func ParseGate(text string) (Gate, error) {
 		g.bound, g.timed = float64(d), true
 	}
 	g.glob = m[1]
-	g.pattern, err = Pattern(g.glob)
+	g.pattern, err = regexp.Compile(
+		"(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(g.glob), `\*`, ".*") + "$")
 	if err != nil {
 		return Gate{}, wrong(err.Error())
 	}
@@ -118,34 +117,22 @@ func ParseGate(text string) (Gate, error) {
 // ReadGates reads a file of gates, one per line; # begins a comment. The error names the
 // file and the line.
 func ReadGates(path string) ([]Gate, error) {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return parseGates(f, path)
-}
-
-func parseGates(r io.Reader, path string) ([]Gate, error) {
 	var out []Gate
-	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Text()
-		if n == 1 {
-			line = strings.TrimPrefix(line, "\uFEFF") // the byte order mark of some editors
-		}
+	text := strings.TrimPrefix(string(data), "\uFEFF") // the byte order mark of some editors
+	for i, line := range strings.Split(text, "\n") {
 		text, _, _ := strings.Cut(line, "#")
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
 		g, err := ParseGate(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+			return nil, fmt.Errorf("%s:%d: %w", path, i+1, err)
 		}
 		out = append(out, g)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s: no gate in it", path)
@@ -153,34 +140,31 @@ func parseGates(r io.Reader, path string) ([]Gate, error) {
 	return out, nil
 }
 
-// matches reports whether the gate applies to this comparison, under any spelling of its
-// metric.
-func (g Gate) matches(c *Comparison) bool {
-	return AnySpelling(c.Name, c.short, g.pattern.MatchString)
+// matching are the comparisons that the gate applies to.
+func (g Gate) matching(all []*Comparison) (out []*Comparison) {
+	for _, c := range all {
+		if anySpelling(c.Name, c.short, g.pattern.MatchString) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
-// AnySpelling reports whether a name is wanted under any spelling of its metric that gates may use.
-// judged says that the metric is judged in its series.
-func AnySpelling(n Name, judged bool, wanted func(string) bool) bool {
-	return slices.ContainsFunc(spellings(n.Metric, judged), func(metric string) bool {
+// anySpelling reports whether a name is wanted under any spelling of its metric: in full, without
+// its unit, and for a metric that is judged in its series without its distribution, and then
+// without "usual-".
+func anySpelling(n Name, judged bool, wanted func(string) bool) bool {
+	names := []string{n.Metric}
+	if short, ok := strings.CutSuffix(n.Metric, "-ns"); ok {
+		names = append(names, short)
+		if _, p, ok := strings.Cut(short, "-"); ok && judged {
+			names = append(names, p, strings.TrimPrefix(p, "usual-"))
+		}
+	}
+	return slices.ContainsFunc(names, func(metric string) bool {
 		n.Metric = metric
 		return wanted(n.String())
 	})
-}
-
-// spellings of a metric: in full, without its unit, and for a judged metric without its
-// distribution, and then without "usual-".
-func spellings(full string, judged bool) []string {
-	out := []string{full}
-	short, ok := strings.CutSuffix(full, "-ns")
-	if !ok {
-		return out
-	}
-	out = append(out, short)
-	if _, p, ok := strings.Cut(short, "-"); ok && judged {
-		out = append(out, p, strings.TrimPrefix(p, "usual-"))
-	}
-	return out
 }
 
 // Judge gives the verdicts and applies the gates. Comparisons that a gate matches are
@@ -199,28 +183,26 @@ func (r *Result) Judge(gates []Gate) error {
 	var absent []GateResult // of numbers that one side lacks
 	for _, g := range gates {
 		before := len(absent)
-		for _, c := range slices.Concat(r.Comparisons, r.added, r.missing) {
-			if g.matches(c) {
-				if err := g.wrongUnit(c.Name.Metric); err != nil {
-					return err
-				}
+		both, added, missing := g.matching(r.Comparisons), g.matching(r.added), g.matching(r.missing)
+		for _, c := range slices.Concat(both, added, missing) {
+			if err := g.wrongUnit(c.Name.Metric); err != nil {
+				return err
 			}
 		}
-		for _, c := range r.added {
-			if !g.relative && g.matches(c) {
-				result := g.apply(c, r.Rule)
-				result.of = nil
-				absent = append(absent, result)
+		for _, c := range added {
+			if !g.relative {
+				absent = append(absent, g.apply(c, r.Rule))
+				absent[len(absent)-1].of = nil
 			}
 		}
-		for _, c := range r.missing {
-			if g.matches(c) && !(c.replaced && slices.ContainsFunc(r.Comparisons, func(o *Comparison) bool {
-				return o.Name == c.Name && g.matches(o)
-			})) {
+		for _, c := range missing {
+			if !c.replaced || !slices.ContainsFunc(both, func(o *Comparison) bool {
+				return o.Name == c.Name
+			}) {
 				absent = append(absent, unknown(c, g.Text))
 			}
 		}
-		bound, err := g.bounds(r.Comparisons)
+		bound, err := g.bounds(both)
 		if len(bound)+len(absent) == before {
 			return cmp.Or(err, error(
 				&GateError{g.Text, "it matches nothing; there are " + someNames(r.Comparisons)}))
@@ -235,11 +217,7 @@ func (r *Result) Judge(gates []Gate) error {
 	judge(r.Rule, r.Comparisons)
 	r.Gates = slices.Concat(r.broken, absent)
 	for _, p := range pairs {
-		result := p.gate.apply(p.c, r.Rule)
-		if result.Outcome == Undetermined && p.gate.relative {
-			result.Detail += r.steadier(p.gate, p.c)
-		}
-		r.Gates = append(r.Gates, result)
+		r.Gates = append(r.Gates, p.gate.apply(p.c, r.Rule))
 	}
 	if len(gates) == 0 {
 		for _, c := range r.missing {
@@ -256,16 +234,12 @@ func (r *Result) Judge(gates []Gate) error {
 	return nil
 }
 
-// bounds returns what the gate applies to. A gate on changes leaves out what else its pattern
-// matches: conditions of the run, metrics that it bounds on the side on which they are better,
-// and the control, unless that is all that remains. The first gate on a metric of unknown
-// direction decides the direction of its verdict; a second may bound the other side. The error
-// says what was on the wrong side.
-func (g Gate) bounds(all []*Comparison) (out []*Comparison, wrong error) {
-	for _, c := range all {
-		if !g.matches(c) {
-			continue
-		}
+// bounds returns what the gate bounds of what it matches. A gate on changes leaves out conditions
+// of the run, metrics that it bounds on the side on which they are better, and the control, unless
+// that is all that remains. The first gate on a metric of unknown direction decides the direction
+// of its verdict; a second may bound the other side. The error says what was on the wrong side.
+func (g Gate) bounds(matched []*Comparison) (out []*Comparison, wrong error) {
+	for _, c := range matched {
 		if c.direction == metrics.Neither && g.relative {
 			if metrics.Known(c.Name.Metric) { // a condition of the run
 				continue
@@ -313,48 +287,6 @@ func notWorse(c *Comparison) GateResult {
 	}
 	return out
 }
-
-// steadier offers a gate on a metric that the machine disturbs less, where g could not tell
-// and that one could; "" if there is none. It is not taken by itself: whoever may choose among
-// several tests finds a difference more often than alpha says.
-func (r *Result) steadier(g Gate, of *Comparison) string {
-	for _, metric := range metrics.Of(of.Name.Metric).Steadier {
-		name := of.Name
-		name.Metric = metric
-		for _, c := range r.Comparisons {
-			if c.Name != name {
-				continue
-			}
-			if said := g.apply(r.asJudged(c), r.Rule); said.Outcome != Undetermined {
-				return fmt.Sprintf("; %s says %s: %.3gx [%.3g, %.3g]; to rely on it: '%s %s'",
-					metric, said.Outcome, c.Ratio.Estimate, c.Ratio.Lo, c.Ratio.Hi, name, g.boundText())
-			}
-		}
-	}
-	return ""
-}
-
-// asJudged is a comparison as it would be if it had belonged to the family.
-func (r *Result) asJudged(c *Comparison) *Comparison {
-	if c.judged || c.Ratio == nil {
-		return c
-	}
-	own := *c.Ratio
-	family := []*stats.Ratio{&own}
-	for _, o := range r.Judged() {
-		if o.Ratio != nil && o.direction != metrics.Neither {
-			other := *o.Ratio
-			family = append(family, &other)
-		}
-	}
-	stats.Adjust(family)
-	out := *c
-	out.Ratio = &own
-	return &out
-}
-
-// boundText is the gate's text from <= or >= on.
-func (g Gate) boundText() string { return g.Text[strings.LastIndexAny(g.Text, "<>"):] }
 
 // Outcome combines the gates: Regression if any gate found one, else Undetermined if any
 // was inconclusive or if there is none, since nothing was judged then; else Pass.

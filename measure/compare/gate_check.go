@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -62,7 +61,7 @@ func (g Gate) check(planned *record.Run) (wrong error) {
 		planning = append(planning, name.String())
 		for _, m := range metrics.All() {
 			name.Metric = m.Name
-			may := AnySpelling(name, m.Judged, func(text string) bool { return overlap(g.glob, text) })
+			may := anySpelling(name, m.Judged, func(text string) bool { return overlap(g.glob, text) })
 			if !may || g.relative && m.Better == metrics.Neither {
 				continue
 			}
@@ -98,12 +97,6 @@ func listed(names []string) string {
 		names = append(names[:mostListed:mostListed], "...")
 	}
 	return strings.Join(names, ", ")
-}
-
-// Pattern compiles the pattern of a gate, which matches whole names (Name.String): * stands for
-// any run of characters, slashes included.
-func Pattern(text string) (*regexp.Regexp, error) {
-	return regexp.Compile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(text), `\*`, ".*") + "$")
 }
 
 // overlap reports whether a text matches both patterns. It costs O(len(a) len(b)).

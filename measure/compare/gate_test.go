@@ -3,7 +3,6 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -135,23 +134,6 @@ func TestAGateOnAPercentileOfTooFewOperations(t *testing.T) {
 	}
 	if r := judged(t, base, head); r.Outcome() != Pass {
 		t.Errorf("without gates: %s, %+v", r.Outcome(), r.Gates)
-	}
-}
-
-// A steadier metric is offered as the family would judge it.
-func TestAnOfferIsCorrectedForTheFamily(t *testing.T) {
-	t.Parallel()
-	r := &Result{Rule: stats.DefaultRule}
-	for range 5 {
-		r.Comparisons = append(r.Comparisons,
-			&Comparison{judged: true, direction: metrics.LowerIsBetter, Ratio: &stats.Ratio{P: 0.5, Q: 0.5}})
-	}
-	offered := &Comparison{Name: Name{Metric: metrics.CPUNsPerOp}, direction: metrics.LowerIsBetter,
-		Ratio: &stats.Ratio{P: 0.002, Q: 0.002}}
-	if got := r.asJudged(offered); math.Abs(got.Ratio.Q-6*0.002) > 1e-12 || offered.Ratio.Q != 0.002 ||
-		r.Comparisons[0].Ratio.Q != 0.5 {
-		t.Errorf("q %g, want %g; and the others as they were: %+v", got.Ratio.Q, 6*0.002,
-			r.Comparisons[0].Ratio)
 	}
 }
 

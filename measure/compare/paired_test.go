@@ -280,33 +280,3 @@ func TestTurnsWithAnotherBaseDoNotCount(t *testing.T) {
 		}
 	}
 }
-
-// Where a gate on time cannot tell, the gate on CPU time that can is offered, and not taken.
-func TestGateOffersASteadierMetric(t *testing.T) {
-	t.Parallel()
-	run := func(seed uint64, slow float64) *record.Run {
-		return recordtest.Run(
-			recordtest.Spec{Forks: 6, Seed: seed, Duets: true, Noise: 1, Impls: []recordtest.Impl{
-				{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: slow},
-			}})
-	}
-	for _, c := range []struct {
-		slow float64
-		want string
-	}{
-		{100, "; cpu-ns/op says pass: "},
-		{110, "; cpu-ns/op says regression: "},
-	} {
-		r := judged(t, run(1, 100), run(2, c.slow), "store/*/get/slow/ns/op <= +5%")
-		if r.Outcome() != Undetermined || len(r.Gates) != 1 ||
-			!strings.Contains(r.Gates[0].Detail, c.want) {
-			t.Fatalf("%+v, want an undetermined gate and %q", r.Gates, c.want)
-		}
-		_, offer, _ := strings.Cut(r.Gates[0].Detail, "to rely on it: '")
-		offer = strings.TrimSuffix(offer, "'")
-		if again := judged(t, run(1, 100), run(2, c.slow), offer); !strings.Contains(c.want,
-			string(again.Outcome())) {
-			t.Errorf("the offered gate %q: %+v, want what was promised", offer, again.Gates)
-		}
-	}
-}

@@ -161,7 +161,7 @@ func groupOf(r *record.Run, c record.Cell) (out []record.Cell) {
 
 // failedIn reports whether the implementation of a cell failed its suite in a run.
 func failedIn(r *record.Run, c record.Cell) bool {
-	return implementationOf(r, string(c.Component), named(c.Impl)).Verified == record.VerifyFailed
+	return implementationOf(r, string(c.Component), c.Impl).Verified == record.VerifyFailed
 }
 
 // brokenIn is what is broken in a run, as regressions: each implementation that fails its suite,

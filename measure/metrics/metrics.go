@@ -59,9 +59,6 @@ type Metric struct {
 	Judged  bool
 	Unless  []string
 	Concern Concern
-	// Steadier metrics say much of the same, and other programs on the machine disturb them
-	// less: the steadiest first.
-	Steadier []string
 	// SameWithin is the relative difference within which two values count as the same, where
 	// it is more than that of other metrics (stats.Rule): 0.25 is 25 percent.
 	SameWithin float64
@@ -189,7 +186,7 @@ var sliced = []string{Response, Delay, Lag, Stale}
 var all = slices.Concat(
 	[]Metric{
 		{Name: NsPerOp, Unit: Nanoseconds, Judged: true, Concern: ConcernTime,
-			Steadier: []string{Instructions, UsualNsPerOp, CPUNsPerOp}, Help: "time per operation"},
+			Help: "time per operation"},
 		{Name: UsualNsPerOp, Unit: Nanoseconds,
 			Help: "time per operation in the median turn of 100 us: what happens in few turns does not " +
 				"count, neither a disturbance nor the implementation's own rare work"},

@@ -47,8 +47,14 @@ func TestPercentilesAreThoseOfASortedSlice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Count() != h.Count() || back.Percentile(99) != h.Percentile(99) || back.Max() != h.Max() {
-		t.Error("decoding does not give back what was encoded")
+	for _, pair := range [][2]time.Duration{{back.Percentile(99), h.Percentile(99)},
+		{back.Max(), h.Max()}} {
+		if got, want := float64(pair[0]), float64(pair[1]); got < want*0.99 || got > want*1.01 {
+			t.Errorf("decoding gives %v for %v, want it within 1%%", pair[0], pair[1])
+		}
+	}
+	if back.Count() != h.Count() {
+		t.Errorf("decoding gives a count of %d, want %d", back.Count(), h.Count())
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package stats turns samples into statements: medians with intervals, ratios, verdicts with
-// what they could have found, and how costs grow. A sample is a slice of values, one per
-// measuring process (fork). The package knows nothing of runs, cells or files.
+// Package stats turns samples into statements: medians with intervals, ratios, and verdicts
+// with what they could have found. A sample is a slice of values, one per measuring process
+// (fork). The package knows nothing of runs, cells or files.
 //
 // Everything in it is a pure function of its arguments, safe to call at once, except
 // Histogram, which one goroutine owns.

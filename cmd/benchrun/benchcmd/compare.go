@@ -114,11 +114,10 @@ func (v *verdictFlags) check() ([]compare.Gate, error) {
 	}
 	var out []compare.Gate
 	if v.gateFile != "" {
-		read, err := compare.ReadGates(v.gateFile)
-		if err != nil {
+		var err error
+		if out, err = compare.ReadGates(v.gateFile); err != nil {
 			return nil, err
 		}
-		out = read
 	}
 	for _, text := range v.gates {
 		g, err := compare.ParseGate(text)
@@ -232,20 +231,23 @@ func (c *compared) measured(side string, r runner.Result) *report.Measured {
 
 // versus reads and compares two folders or two files.
 func versus(base, head string, force bool) (*compared, error) {
-	var info [2]fs.FileInfo
-	for i, path := range []string{base, head} {
-		var err error
-		if info[i], err = os.Stat(path); err != nil {
+	folders := 0
+	for _, path := range []string{base, head} {
+		info, err := os.Stat(path)
+		if err != nil {
 			return nil, err
+		}
+		if info.IsDir() {
+			folders++
 		}
 	}
 	switch {
-	case info[0].IsDir() != info[1].IsDir():
+	case folders == 1:
 		return nil, fmt.Errorf("%s and %s: give two folders of runs, or two files", base, head)
-	case !info[0].IsDir() && force:
+	case folders == 0 && force:
 		return nil, errors.New(
 			"--force is for runs, whose machines are known: files are compared anyway, leave it out")
-	case !info[0].IsDir():
+	case folders == 0:
 		r, err := compare.Files(base, head, stats.DefaultRule)
 		if err != nil {
 			return nil, err

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/load/recorder"
@@ -65,7 +63,7 @@ The permissions it needs are list and watch on each resource.`,
 			if o.Resources, err = cluster.Resolve(cmd.Context(), resources); err != nil {
 				return stopped(err)
 			}
-			shown := newRecordProgress(cmd.ErrOrStderr())
+			shown := &recordProgress{out: cmd.ErrOrStderr(), terminal: isTerminal(cmd.ErrOrStderr())}
 			o.Progress = shown.show
 			p, err := cluster.File(cmd.Context(), output, o)
 			shown.end()
@@ -133,14 +131,6 @@ type recordProgress struct {
 	width    int
 	tenth    int
 	printed  time.Time
-}
-
-func newRecordProgress(out io.Writer) *recordProgress {
-	p := &recordProgress{out: out}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.terminal = true
-	}
-	return p
 }
 
 func (p *recordProgress) show(now recorder.Progress) {

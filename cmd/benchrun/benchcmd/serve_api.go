@@ -1,6 +1,7 @@
 package benchcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,14 +10,12 @@ import (
 	"log"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -73,7 +72,8 @@ Ctrl-C stops it.`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
-			o.server.MaxInFlight, o.server.MaxMutatingInFlight = noLimit(o.reads), noLimit(o.writes)
+			// 0 is no limit, as in kube-apiserver; Options has -1 for that.
+			o.server.MaxInFlight, o.server.MaxMutatingInFlight = cmp.Or(o.reads, -1), cmp.Or(o.writes, -1)
 			o.server.ErrorLog = log.New(cmd.ErrOrStderr(), "", log.LstdFlags)
 			return o.serve(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -83,8 +83,9 @@ Ctrl-C stops it.`,
 		"`NAME` of a preset, whose objects are served and whose writers write")
 	f.StringVar(&o.trace, "trace", "",
 		"trace `FILE` whose events are played (see benchrun record and benchrun trace)")
-	f.Var(wholeNumber(&o.pods, 1, maxServed), "pods", fmt.Sprintf("how many pods (default: the preset's, or %d)",
-		defaultServedPods))
+	f.Var(wholeNumber(&o.pods, 1, maxServed), "pods",
+		fmt.Sprintf("how many pods (default: the preset's, or %d)",
+			defaultServedPods))
 	f.Var(wholeNumber(&o.nodes, 1, maxServed), "nodes",
 		"how many nodes they run on (default: the preset's or trace's, or one for 30 pods)")
 	f.Float64Var(&o.rate, "rate", 0,
@@ -108,15 +109,6 @@ Ctrl-C stops it.`,
 		"`FILE` to write the kubeconfig to instead of printing it, until the server stops; must not "+
 			"exist")
 	return cmd
-}
-
-// noLimit converts the flags' 0 for no limit, as in kube-apiserver, to the value of
-// Options.
-func noLimit(n int) int {
-	if n == 0 {
-		return -1
-	}
-	return n
 }
 
 // check finds mistakes in the flags before anything is created.
@@ -147,13 +139,7 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 	if o.kubeconfig == "" {
 		return nil
 	}
-	if _, err := os.Lstat(o.kubeconfig); err == nil {
-		return fmt.Errorf("--kubeconfig-out: %s exists: choose another file", o.kubeconfig)
-	}
-	if dir, err := os.Stat(filepath.Dir(o.kubeconfig)); err != nil || !dir.IsDir() {
-		return fmt.Errorf("--kubeconfig-out: %s is no folder: make it first", filepath.Dir(o.kubeconfig))
-	}
-	return nil
+	return mayBeMade(o.kubeconfig, "--kubeconfig-out")
 }
 
 // The bounds keep a mistake in a flag from exhausting the machine.
@@ -209,6 +195,10 @@ func (p plan) sources(faults []synthetic.Fault) sources {
 	return out
 }
 
+func (o *serveOptions) someNodes(n int) []runtime.Object {
+	return synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: n}, o.seed).All()
+}
+
 func (o *serveOptions) plan() (plan, error) {
 	if o.trace != "" {
 		trace, err := load.ReadTraceFile(o.trace)
@@ -225,8 +215,7 @@ func (o *serveOptions) plan() (plan, error) {
 					"--nodes %d: the trace %s has nodes of its own, which are served: leave --nodes out", o.nodes,
 					o.trace)
 			}
-			p.nodes = synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: o.nodes},
-				o.seed).All()
+			p.nodes = o.someNodes(o.nodes)
 		}
 		o.server.ClusterScoped = map[schema.GroupVersionResource]bool{}
 		for _, r := range trace.Resources {
@@ -272,12 +261,8 @@ func (o *serveOptions) plan() (plan, error) {
 		traffic.Rate = o.rate
 	}
 	traffic.Objects, traffic.Seed = synthetic.Generate(spec, o.seed), o.seed
-	p := plan{
-		pods: traffic.Objects.All(),
-		nodes: synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: spec.NodeCount()},
-			o.seed).All(),
-		what: "nothing of its own",
-	}
+	p := plan{pods: traffic.Objects.All(), nodes: o.someNodes(spec.NodeCount()),
+		what: "nothing of its own"}
 	if traffic.Rate > 0 {
 		p.play = func(ctx context.Context, to sources, done *atomic.Int64) error {
 			return traffic.Play(ctx, to[apiserver.Pods], done)
@@ -362,7 +347,7 @@ func (o *serveOptions) watch(ctx context.Context, server *apiserver.Server, serv
 		go func() { played <- p.play(ctx, served, &written) }()
 	}
 	every, end := progressInLog, "\n"
-	if f, ok := errOut.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(errOut) {
 		every, end = progressOnTerminal, "\x1b[K\r"
 	}
 	ticker := time.NewTicker(every)
@@ -370,19 +355,17 @@ func (o *serveOptions) watch(ctx context.Context, server *apiserver.Server, serv
 	start := time.Now()
 	line := func(end string) {
 		s := server.Stats()
+		struck := slices.Collect(maps.Values(server.Struck()))
+		for _, source := range served {
+			struck = slices.AppendSeq(struck, maps.Values(source.Struck()))
+		}
 		faults := 0
-		for _, n := range server.Struck() {
+		for _, n := range struck {
 			faults += n
 		}
-		for _, source := range served {
-			for _, n := range source.Struck() {
-				faults += n
-			}
-		}
 		fmt.Fprintf(errOut, "%s: %d written, %d requests, %d watches open, %d events (%.1f MB) sent, "+
-			"%d faults%s",
-			time.Since(start).Round(time.Second), written.Load(), s.Requests, s.Watches, s.Events,
-			float64(s.Bytes)/1e6, faults, end)
+			"%d faults%s", time.Since(start).Round(time.Second), written.Load(), s.Requests, s.Watches,
+			s.Events, float64(s.Bytes)/1e6, faults, end)
 	}
 	for {
 		select {

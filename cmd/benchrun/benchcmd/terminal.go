@@ -73,13 +73,18 @@ func shown(cmd *cobra.Command, wide bool) (io.Writer, report.Terminal) {
 		out, plain = plainWriter{w}, w.out
 	}
 	to := report.Terminal{Wide: wide}
-	if f, ok := plain.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		to.Width, _, _ = term.GetSize(int(f.Fd())) // 0 if it fails
+	if isTerminal(plain) {
+		to.Width, _, _ = term.GetSize(int(plain.(*os.File).Fd())) // 0 if it fails
 		to.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
 	columns, _ := strconv.Atoi(os.Getenv("COLUMNS")) // 0 if there is none
 	to.Width = cmp.Or(to.Width, max(0, columns))
 	return out, to
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // forTerminal refuses a flag that only the text of a terminal heeds, beside another format.

@@ -86,7 +86,7 @@ trace that is whole and can be replayed.`,
 			if output == "" {
 				return errors.New("-o is missing: give the FILE to write")
 			}
-			if err := mayBeMade(output); err != nil {
+			if err := mayBeMade(output, "-o"); err != nil {
 				return err
 			}
 			trace, err := load.ReadTraceFile(args[0])
@@ -99,8 +99,10 @@ trace that is whole and can be replayed.`,
 			}
 			trace.Ended = fmt.Sprintf("salvaged: lost is what lay behind block %d, at byte %d of the file",
 				damage.Block, damage.Offset)
-			if err := writeTrace(output, trace); err != nil {
-				return err
+			if err := record.ReplaceFile(output, 0o600, func(w io.Writer) error {
+				return load.WriteTrace(w, trace)
+			}); err != nil {
+				return notWritten(output, err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: block %d, at byte %d of the file: %v\n%s:\n", args[0],
 				damage.Block, damage.Offset, damage.Cause, output)
@@ -112,25 +114,14 @@ trace that is whole and can be replayed.`,
 	return cmd
 }
 
-// writeTrace writes a trace into a new file, whole or not at all.
-func writeTrace(path string, trace *load.Trace) error {
-	err := record.ReplaceFile(path, 0o600, func(w io.Writer) error {
-		return load.WriteTrace(w, trace)
-	})
-	if err != nil {
-		return notWritten(path, err)
-	}
-	return nil
-}
-
-// mayBeMade checks, before any work, whether a new file can be created.
-func mayBeMade(path string) error {
+// mayBeMade checks, before any work, whether the new file of a flag can be created.
+func mayBeMade(path, flag string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists: choose another file with -o", path)
+		return fmt.Errorf("%s exists: choose another file with %s", path, flag)
 	}
-	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
-		return fmt.Errorf("%s is no folder: make it first, or choose another file with -o",
-			filepath.Dir(path))
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is no folder: make it first, or choose another file with %s", dir, flag)
 	}
 	return nil
 }

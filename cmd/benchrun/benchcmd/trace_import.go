@@ -57,7 +57,7 @@ such rows out and counts them.`,
 			if o.Columns, err = load.ParseColumns(columns); err != nil {
 				return fmt.Errorf("--map: %w", err)
 			}
-			if err := mayBeMade(output); err != nil {
+			if err := mayBeMade(output, "-o"); err != nil {
 				return err
 			}
 			podFile, err := os.Open(pods)
