@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
@@ -67,7 +68,7 @@ func (p *trap) stopHere() {
 			case <-p.free:
 				return
 			default:
-				runtime.Gosched()
+				goruntime.Gosched()
 			}
 		}
 	}
@@ -129,9 +130,11 @@ func trappedComponents() []trapped {
 				"RunWithContext IsStopped SetTransform"),
 			func(p *trap) Mutant {
 				m := of(contract.ComponentInformer)
-				m.NewInformer = construct(func(i *informer) {
-					i.SharedIndexInformer = trappedInformer{i.SharedIndexInformer, p}
-				})
+				sound := construct(func(*informer) {})
+				m.NewInformer = func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
+					ix contract.Indexers) cache.SharedIndexInformer {
+					return trappedInformer{sound(lw, example, resync, ix), p}
+				}
 				return m
 			}},
 	}
