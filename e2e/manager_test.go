@@ -25,7 +25,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/informerbench/informerbench/conformance/witness"
 	"github.com/informerbench/informerbench/dropin/ctrlqueue"
 	"github.com/informerbench/informerbench/informer"
 )
@@ -156,7 +155,7 @@ func TestManagerWritesStatus(t *testing.T) {
 		for i := range list.Items {
 			have[client.ObjectKeyFromObject(&list.Items[i]).String()] = &list.Items[i]
 		}
-		if d := witness.Compare(have, want); len(d) > 0 {
+		if d := compareVersions(have, want); len(d) > 0 {
 			return fmt.Errorf("%d differences: %s", len(d), strings.Join(d[:min(3, len(d))], "; "))
 		}
 		return nil

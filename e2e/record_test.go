@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/informerbench/informerbench/conformance/witness"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -126,7 +125,7 @@ func traceEndsIn(file string, want map[string]metav1.Object) error {
 		}
 		have[key] = m
 	}
-	if d := witness.Compare(have, want); len(d) > 0 {
+	if d := compareVersions(have, want); len(d) > 0 {
 		return fmt.Errorf("the trace differs from the server in %d objects: %s", len(d), d[0])
 	}
 	return nil

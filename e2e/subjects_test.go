@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/conformance/witness"
 	"github.com/informerbench/informerbench/informer"
 )
 
@@ -105,7 +104,7 @@ type subject struct {
 	kind
 	source   *source
 	informer cache.SharedIndexInformer
-	witness  []*witness.Handler // the first from before the start
+	witness  []*handler // the first from before the start
 	cancel   context.CancelFunc
 	ended    chan struct{}
 }
@@ -140,7 +139,7 @@ func (c *cluster) newSubject(k kind) *subject {
 }
 
 func (s *subject) addWitness(t testing.TB) {
-	h := witness.NewHandler()
+	h := newHandler()
 	must1(s.informer.AddEventHandler(h))(t)
 	s.witness = append(s.witness, h)
 }
@@ -170,7 +169,7 @@ func (s *subject) difference(want map[string]metav1.Object) error {
 		}
 		have[cache.MetaObjectToName(m).String()] = m
 	}
-	if d := witness.Compare(have, want); len(d) > 0 {
+	if d := compareVersions(have, want); len(d) > 0 {
 		return fmt.Errorf("the store differs from the server in %d objects: %s", len(d),
 			strings.Join(d[:min(3, len(d))], "; "))
 	}
@@ -186,7 +185,7 @@ func (s *subject) difference(want map[string]metav1.Object) error {
 		return fmt.Errorf("the index has %d objects, the store %d", indexed, len(have))
 	}
 	for i, h := range s.witness {
-		if d := witness.Compare(h.Objects(), want); len(d) > 0 {
+		if d := compareVersions(h.Objects(), want); len(d) > 0 {
 			return fmt.Errorf("what handler %d was told differs from the server in %d objects: %s", i,
 				len(d), strings.Join(d[:min(3, len(d))], "; "))
 		}

@@ -32,11 +32,8 @@ func TestLongHistories(t *testing.T) {
 	}
 	for _, e := range allStores(t) {
 		t.Run(e.Name, func(t *testing.T) {
-			cfg, err := suite.NewConfig(append(e.options(), suite.WithEffort(*historiesEffort)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			suite.Run(t, storetest.LongHistories(), e.NewStore, cfg, nil)
+			suite.Run(t, storetest.LongHistories(), e.NewStore,
+				append(e.options(), suite.WithEffort(*historiesEffort))...)
 		})
 	}
 }

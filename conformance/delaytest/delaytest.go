@@ -99,19 +99,11 @@ func check(clause, name, why string,
 // case and history; the heaps are used by one goroutine each.
 func Run(t *testing.T, newHeap func() contract.DelayHeap[string], opts ...Option) {
 	t.Helper()
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	suite.Run(t, cases, newHeap, cfg, nil)
+	suite.Run(t, cases, newHeap, opts...)
 }
 
 // Check runs the same cases without testing.T. It returns nil, or an error that
 // joins a *suite.Failure per failed case.
 func Check(newHeap func() contract.DelayHeap[string], opts ...Option) error {
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		return err
-	}
-	return suite.Check(cases, newHeap, cfg)
+	return suite.Check(cases, newHeap, opts...)
 }

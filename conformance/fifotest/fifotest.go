@@ -68,21 +68,13 @@ func NewTransforming(
 // newFIFO must return a new, empty FIFO.
 func Run(t *testing.T, newFIFO func(contract.FIFOConfig) contract.FIFO, opts ...Option) {
 	t.Helper()
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	suite.Run(t, cases(), newFIFO, cfg, nil)
+	suite.Run(t, cases(), newFIFO, opts...)
 }
 
 // Check runs the same cases as Run without testing.T. It returns nil, or an error
 // that joins a *suite.Failure for each case that failed.
 func Check(newFIFO func(contract.FIFOConfig) contract.FIFO, opts ...Option) error {
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		return err
-	}
-	return suite.Check(cases(), newFIFO, cfg)
+	return suite.Check(cases(), newFIFO, opts...)
 }
 
 // check makes a case. why says what goes wrong in the field when the case fails.

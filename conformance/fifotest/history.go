@@ -28,11 +28,7 @@ var historyCases = fifoCases{
 					choose: func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(r, what) },
 					more:   func() bool { left--; return left >= 0 },
 				}
-				h.watch = func(pop func()) {
-					// A hang ends the case at once: to shrink it would take hours.
-					await(t, start(t, func() bool { pop(); return true }),
-						lazy(func() string { return "Pop does not return after\n" + h.String() }))
-				}
+				h.watch = h.awaits(t)
 				h.run(construct, classOf(t.Config()))
 			})
 		}),
@@ -42,12 +38,7 @@ var historyCases = fifoCases{
 			rnd := t.Rand()
 			for known := range knownChoices {
 				h := history{fatalf: t.Fatalf, choose: func(n int, _ string) int { return rnd.IntN(n) }}
-				h.watch = func(pop func()) {
-					await(t, start(t, func() bool {
-						pop()
-						return true
-					}), "Pop does not return although something waits")
-				}
+				h.watch = h.awaits(t)
 				h.begin(construct, classOf(t.Config()), known)
 				t.Cleanup(h.f.Close)
 				for _, phase := range []struct {
@@ -109,6 +100,14 @@ func Fuzz(f *testing.F, newFIFO func(contract.FIFOConfig) contract.FIFO, opts ..
 		h.watch = func(pop func()) { pop() }
 		h.run(newFIFO, classOf(cfg))
 	})
+}
+
+// awaits ends the case at once if Pop hangs: to shrink such a history would take hours.
+func (h *history) awaits(t *suite.T) func(pop func()) {
+	return func(pop func()) {
+		await(t, start(t, func() bool { pop(); return true }),
+			lazy(func() string { return "Pop does not return after\n" + h.String() }))
+	}
 }
 
 type lazy func() string

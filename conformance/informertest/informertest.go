@@ -87,21 +87,13 @@ var cases = slices.Concat(stateCases, handlerCases, initialCases, resyncCases, r
 // Run tests newInformer's informers, in a subtest per case.
 func Run(t *testing.T, newInformer contract.NewInformer, opts ...Option) {
 	t.Helper()
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer calm()()
-	suite.Run(t, cases, newEnv(newInformer), cfg, nil)
+	suite.Run(t, cases, newEnv(newInformer), opts...)
 }
 
 // Check runs the same cases without testing.T. It returns nil, or an error that
 // joins a *suite.Failure per failed case.
 func Check(newInformer contract.NewInformer, opts ...Option) error {
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		return err
-	}
 	defer calm()()
-	return suite.Check(cases, newEnv(newInformer), cfg)
+	return suite.Check(cases, newEnv(newInformer), opts...)
 }

@@ -28,19 +28,11 @@ type constructor = func() contract.RateLimiter[string]
 // case and history.
 func Run(t *testing.T, newLimiter func() contract.RateLimiter[string], opts ...Option) {
 	t.Helper()
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	suite.Run(t, cases, newLimiter, cfg, nil)
+	suite.Run(t, cases, newLimiter, opts...)
 }
 
 // Check runs the same cases without testing.T. It returns nil, or an error that
 // joins a *suite.Failure per failed case.
 func Check(newLimiter func() contract.RateLimiter[string], opts ...Option) error {
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		return err
-	}
-	return suite.Check(cases, newLimiter, cfg)
+	return suite.Check(cases, newLimiter, opts...)
 }

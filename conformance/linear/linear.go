@@ -70,21 +70,13 @@ const budget = 1000
 // Run runs every case as a subtest named clause/case.
 func Run(t *testing.T, newStore NewStore, opts ...Option) {
 	t.Helper()
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	suite.Run(t, Cases(budget), newStore, cfg, nil)
+	suite.Run(t, Cases(budget), newStore, opts...)
 }
 
 // Check runs the same cases without testing.T. It returns nil, or an error that
 // joins a *suite.Failure per failed case.
 func Check(newStore NewStore, opts ...Option) error {
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		return err
-	}
-	return suite.Check(Cases(budget), newStore, cfg)
+	return suite.Check(Cases(budget), newStore, opts...)
 }
 
 // Cases returns the cases, for a suite that holds them among its own. A case plays the

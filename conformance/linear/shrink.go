@@ -8,31 +8,24 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A history is shrunk by steps each of which keeps this invariant: if some order explains
-// the history before the step, then some order explains it afterwards. So the rest is as
-// wrong as the whole was, and after each step porcupine is asked whether it still is. The
-// steps:
+// A history is shrunk by steps that keep this invariant: if some order explains the history
+// before the step, then some order explains it afterwards. So the rest is as wrong as the whole
+// was, and after each step porcupine is asked whether it still is. The steps:
 //
 //   - A call that only reads is dropped. The order of the others explains them as before.
-//   - A key is hidden: the objects under it are left out of every result. The results for
-//     other keys do not depend on it. The exception is ListIndexFuncValues, whose result
-//     cannot be split by key, so its calls are dropped with the first hidden key.
-//   - A write is dropped if no remaining call can have looked at what it left. Take an order
-//     that explains the history. Without the write the model differs only in what the write
-//     set (a key, the version, an index that came to be), and only until the next write of
-//     the same. A call whose result depends on that place, and which stands there in the
-//     order, has by the model answered as couldSee says. If no call did, the same order
-//     without the write explains the rest.
+//   - A key is hidden: the objects under it are left out of every result, because results for
+//     other keys do not depend on it. Only ListIndexFuncValues cannot be split by key: its calls
+//     are dropped with the first hidden key.
+//   - A write is dropped if no remaining call can have looked at what it left. Without it the
+//     model differs only in what it set (a key, the version, an index), and only until the next
+//     write of the same. A call that stands there in the order has answered as couldSee says. If
+//     no call did, the same order without the write explains the rest. Objects are unique to
+//     their writes, so a read that returns one cannot have looked while another was there.
 //
-// Objects are unique to their writes. So the last rule drops many writes: a read that
-// returns an object cannot have looked while another object was there.
-//
-// The rules keep more than they must where a person would miss it. The call that wrote what
-// a result shows is kept, even if by the model its object was gone by then, was only half
-// of a Transaction, or came of an AddIndexers that failed. And deletions are dropped last.
-// Suppose the store lost a write that followed a deletion. Without the deletion, that write
-// is not needed either. The rest then shows the deleted object forgotten: that is as wrong,
-// but is not what happened.
+// More is kept than must be where a person would miss it: the call that wrote what a result
+// shows, even if by the model its object was gone, was half of a Transaction, or came of an
+// AddIndexers that failed. Deletions are dropped last: if the store lost a write that followed a
+// deletion, the rest without both is as wrong, but is not what happened.
 
 // shrunk returns the history without everything that can be left out before the deadline.
 func (h *history) shrunk(deadline time.Time) *history {

@@ -63,10 +63,21 @@ func NewConfigured(construct func(contract.QueueConfig) contract.DelayingQueue[s
 	return suite.Setting(func(s *settings) { s.newConfigured = construct })
 }
 
-// env holds the queue's constructor and the kind of time for a case.
+// env is what a case is given.
 type env struct {
-	newQueue    func(clock.WithTicker) contract.DelayingQueue[string]
-	newTimeline func() timeline
+	newQueue func(clock.WithTicker) contract.DelayingQueue[string]
+	inBubble bool // the case runs in one
+}
+
+// newTimeline is the time in which a case tests a queue.
+func (e env) newTimeline(t *suite.T) timeline {
+	switch {
+	case e.inBubble:
+		return bubble{}
+	case suite.Settings[settings](t.Config()).ownClock:
+		return real{}
+	}
+	return newStepped()
 }
 
 var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases,
@@ -82,23 +93,11 @@ func check(clause, name, why string, run func(t *suite.T, e env)) suite.Case[env
 func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string],
 	opts ...Option) {
 	t.Helper()
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	suite.Run(t, cases, env{newQueue, func() timeline { return bubble{} }}, cfg, suite.InBubble)
+	suite.RunAround(t, suite.InBubble, cases, env{newQueue, true}, opts...)
 }
 
 // Check runs the same cases without testing.T. It returns nil, or an error that
 // joins a *suite.Failure per failed case.
 func Check(newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) error {
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		return err
-	}
-	newTimeline := newStepped
-	if suite.Settings[settings](cfg).ownClock {
-		newTimeline = func() timeline { return real{} }
-	}
-	return suite.Check(cases, env{newQueue, newTimeline}, cfg)
+	return suite.Check(cases, env{newQueue, false}, opts...)
 }

@@ -39,7 +39,7 @@ func open(t *suite.T, e env) *world {
 
 // newWorld makes a world for case c. Its failures go to t.
 func newWorld(t reporter, c *suite.T, e env) *world {
-	tl := e.newTimeline()
+	tl := e.newTimeline(c)
 	return &world{timeline: tl, t: t, owner: c, q: e.newQueue(tl.clock()),
 		bound: c.Config().CaseTimeout / 10}
 }

@@ -111,49 +111,63 @@ func (sc scene) play(t *suite.T, newStore NewStore, r read) {
 		s.Add(i.key, i)
 	}
 
-	var begun, done atomic.Int64
-	var stop atomic.Bool
+	n := besideWrites(t, 1, func(n int) { sc.write(s, n) }, sceneReaders, sceneReads,
+		func() func(first, last int) bool {
+			got, err := r.ask(s)
+			return func(first, last int) bool {
+				if err != nil {
+					t.Errorf("unexpected error: %v", err)
+					return false
+				}
+				sc.judge(t, r, got, first, last)
+				runtime.Gosched() // on one core the writer runs here
+				return !t.Failed()
+			}
+		})
+	if t.Failed() {
+		return
+	}
+	got, err := r.ask(s)
+	must(t, answered(err, r.name+" after the last write", got, r.expect(sc.content(n))))
+}
+
+// besideWrites makes writes, from number first on, beside readers until each reader has made so
+// many reads that overlap one, and returns the number of the last write. read returns the judge of
+// its result: it is given the last write that was done when the read began and the last that had
+// begun when it ended, and reports whether to go on.
+func besideWrites(t *suite.T, first int, write func(n int), readers, reads int,
+	read func() (judge func(first, last int) bool)) (last int) {
+	var begun, done, reading atomic.Int64
+	begun.Store(int64(first - 1))
+	done.Store(int64(first - 1))
+	reading.Store(int64(readers))
 	deadline := time.Now().Add(t.ScaleTime(sceneTime))
 	actors := []func(){func() {
-		for n := 1; !stop.Load() && !t.HasStalled(); n++ {
+		for n := first; reading.Load() > 0 && !t.HasStalled(); n++ {
 			begun.Store(int64(n))
-			sc.write(s, n)
+			write(n)
 			done.Store(int64(n))
 		}
 	}}
-	var reading atomic.Int64
-	reading.Store(sceneReaders)
-	for range sceneReaders {
+	for range readers {
 		actors = append(actors, func() {
-			defer func() {
-				if reading.Add(-1) == 0 {
-					stop.Store(true)
-				}
-			}()
-			for beside := 0; beside < t.Scale(sceneReads) && time.Now().Before(deadline) && !t.Failed(); {
+			defer reading.Add(-1)
+			for beside := 0; beside < t.Scale(reads) && time.Now().Before(deadline); {
 				first := int(done.Load())
-				got, err := r.ask(s)
+				judge := read()
 				last := int(begun.Load())
 				t.Progress()
-				if err != nil {
-					t.Errorf("unexpected error: %v", err)
+				if !judge(first, last) {
 					return
 				}
-				sc.judge(t, r, got, first, last)
 				if last > first {
 					beside++
 				}
-				runtime.Gosched() // on one core the writer runs here
 			}
 		})
 	}
 	t.Together(actors...)
-	if t.Failed() {
-		return
-	}
-	n := int(done.Load())
-	got, err := r.ask(s)
-	must(t, answered(err, r.name+" after the last write", got, r.expect(sc.content(n))))
+	return int(done.Load())
 }
 
 func (sc scene) judge(t *suite.T, r read, got []string, first, last int) {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync/atomic"
-	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
@@ -161,38 +159,21 @@ func (sc longScene) play(t *suite.T, newStore NewStore, r longRead) {
 	for n := range longObjects {
 		s.Add(longKey(n), &numbered{n})
 	}
-	var begun, done atomic.Int64
-	var stop atomic.Bool
-	begun.Store(longObjects - 1)
-	done.Store(longObjects - 1)
-	deadline := time.Now().Add(t.ScaleTime(sceneTime))
-	t.Together(func() {
-		for n := longObjects; !stop.Load() && !t.HasStalled(); n++ {
-			begun.Store(int64(n))
-			sc.write(s, n)
-			done.Store(int64(n))
-		}
-	}, func() {
-		defer stop.Store(true)
-		for beside := 0; beside < t.Scale(longReads) && time.Now().Before(deadline); {
-			first := int(done.Load())
+	// No yield: on one core only the end of its time slice stops a reader in the middle of a read.
+	// So the reader must use the slice up.
+	besideWrites(t, longObjects, func(n int) { sc.write(s, n) }, 1, longReads,
+		func() func(first, last int) bool {
 			got, err := r.ask(s)
-			last := int(begun.Load())
-			t.Progress()
-			if err == nil {
-				err = sc.judge(got, r.step, first, last)
+			return func(first, last int) bool {
+				if err == nil {
+					err = sc.judge(got, r.step, first, last)
+				}
+				if err != nil {
+					t.Errorf("%s beside the writes %d to %d: %v", r.name, first, last, err)
+				}
+				return err == nil
 			}
-			if err != nil {
-				t.Errorf("%s beside the writes %d to %d: %v", r.name, first, last, err)
-				return
-			}
-			if last > first {
-				beside++
-			}
-			// No yield: on one core only the end of its time slice stops a reader in the
-			// middle of a read. So the reader must use the slice up.
-		}
-	})
+		})
 }
 
 // judge returns what is wrong with the numbers of a read that began when write first was

@@ -47,21 +47,13 @@ func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 // Run runs every case as a subtest named clause/case.
 func Run(t *testing.T, newStore NewStore, opts ...Option) {
 	t.Helper()
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	suite.Run(t, Cases(), newStore, cfg, nil)
+	suite.Run(t, Cases(), newStore, opts...)
 }
 
 // Check runs the same cases without testing.T. It returns nil, or an error that
 // joins a *suite.Failure per failed case.
 func Check(newStore NewStore, opts ...Option) error {
-	cfg, err := suite.NewConfig(opts)
-	if err != nil {
-		return err
-	}
-	return suite.Check(Cases(), newStore, cfg)
+	return suite.Check(Cases(), newStore, opts...)
 }
 
 // Cases returns the cases. The slice belongs to the caller.

@@ -56,8 +56,6 @@ type Result struct {
 	Seed    uint64 // WithSeed(Seed) repeats the case's random choices, at the same Effort
 	Effort  float64
 	Elapsed time.Duration
-
-	stuck bool // a call of it does not return
 }
 
 // Failure is the error of one failed case.
@@ -222,28 +220,23 @@ func NewConfig(opts []Option) (Config, error) {
 }
 
 // Check runs the cases and returns nil or an error that joins a *Failure per
-// failed case.
-func Check[F any](cases []Case[F], newImpl F, cfg Config) error {
-	if err := foreign(cases, cfg); err != nil {
+// failed case. newImpl constructs what is tested.
+func Check[F any](cases []Case[F], newImpl F, opts ...Option) error {
+	r, err := newRunner(cases, newImpl, opts)
+	if err != nil {
 		return err
 	}
 	var failures []error
-	var stuck stuckCases
 	for i, c := range cases {
-		if !cfg.wants(c.Clause) {
+		if !r.cfg.wants(c.Clause) {
 			continue
 		}
-		if ctx := cfg.Context; ctx != nil && ctx.Err() != nil {
+		if ctx := r.cfg.Context; ctx != nil && ctx.Err() != nil {
 			failures = append(failures, context.Cause(ctx))
 			break
 		}
-		r, run := plan(c, i, cfg)
-		if run {
-			r = stuck.next(r, func() Result { return execute(c, newImpl, cfg, r, nil) })
-		}
-		report(cfg, r)
-		if r.Outcome == Fail {
-			failures = append(failures, &Failure{r})
+		if result := r.run(i, c); result.Outcome == Fail {
+			failures = append(failures, &Failure{result})
 		}
 	}
 	return errors.Join(failures...)
@@ -263,61 +256,86 @@ func UntilCaught(check func(seed Option) error) (err error) {
 	return err
 }
 
-// Run runs the cases as subtests named clause/case. around, if not nil, wraps each case:
-// queuetest passes InBubble, which makes time virtual.
-func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around Around) {
+// Run runs the cases as subtests named clause/case.
+func Run[F any](t *testing.T, cases []Case[F], newImpl F, opts ...Option) {
 	t.Helper()
-	if err := foreign(cases, cfg); err != nil {
+	RunAround(t, nil, cases, newImpl, opts...)
+}
+
+// RunAround is Run with around, if not nil, around each case: queuetest passes InBubble, which
+// makes time virtual.
+func RunAround[F any](t *testing.T, around Around, cases []Case[F], newImpl F, opts ...Option) {
+	t.Helper()
+	r, err := newRunner(cases, newImpl, opts)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(cases, func(c Case[F]) bool { return cfg.wants(c.Clause) }) {
-		t.Skipf("no case of this suite tests %s", strings.Join(cfg.Only, ", "))
+	r.around = around
+	if !slices.ContainsFunc(cases, func(c Case[F]) bool { return r.cfg.wants(c.Clause) }) {
+		t.Skipf("no case of this suite tests %s", strings.Join(r.cfg.Only, ", "))
 	}
-	var stuck stuckCases
 	for i, c := range cases {
-		if !cfg.wants(c.Clause) {
+		if !r.cfg.wants(c.Clause) {
 			continue
 		}
 		t.Run(c.Clause+"/"+c.Name, func(t *testing.T) {
-			r, run := plan(c, i, cfg)
-			if run {
-				r = stuck.next(r, func() Result { return execute(c, newImpl, cfg, r, around) })
+			result := r.run(i, c)
+			if result.Note != "" {
+				t.Log(result.Note)
 			}
-			report(cfg, r)
-			if r.Note != "" {
-				t.Log(r.Note)
-			}
-			switch r.Outcome {
+			switch result.Outcome {
 			case Fail:
-				t.Error((&Failure{r}).Error())
+				t.Error((&Failure{result}).Error())
 			case Skip, Waived:
-				t.Skipf("%s: %s: %s", r.Clause.ID, r.Outcome, r.Reason)
+				t.Skipf("%s: %s: %s", result.Clause.ID, result.Outcome, result.Reason)
 			}
 		})
 	}
 }
 
-// stuckCases are the cases so far that have a call that does not return. Each takes seconds until
-// it is given up, and its goroutines may hold a processor from then on. A suite of a hundred such
-// cases would end in the timeout of go test, which loses the other failures.
-type stuckCases []string
+// runner runs the cases of one Run or Check, one after the other.
+type runner[F any] struct {
+	newImpl F
+	cfg     Config
+	around  Around
+	// stuck are the cases so far that have a call that does not return. Each takes seconds until it
+	// is given up, and its goroutines may hold a processor from then on. A suite of a hundred such
+	// cases would end in the timeout of go test, which loses the other failures.
+	stuck []string
+}
 
-// mostStuck is how many there may be.
+// mostStuck is how many cases may be stuck before the others are not run.
 const mostStuck = 3
 
-// next runs a case, or fails it if there are too many that are stuck.
-func (s *stuckCases) next(r Result, run func() Result) Result {
-	if len(*s) >= mostStuck {
-		r.Outcome, r.Reason = Fail, fmt.Sprintf(
+func newRunner[F any](cases []Case[F], newImpl F, opts []Option) (*runner[F], error) {
+	cfg, err := NewConfig(opts)
+	if err == nil {
+		err = foreign(cases, cfg)
+	}
+	return &runner[F]{newImpl: newImpl, cfg: cfg}, err
+}
+
+// run runs case number i, unless its clause is waived or too many cases are stuck, and reports
+// the result.
+func (r *runner[F]) run(i int, c Case[F]) Result {
+	clause, err := contract.LookupClause(c.Clause)
+	result := Result{Clause: clause, Case: c.Name, Seed: r.cfg.Seed, Effort: r.cfg.Effort}
+	switch reason, waived := r.cfg.Waived[c.Clause]; {
+	case err != nil:
+		result.Outcome, result.Reason = Fail, fmt.Sprintf("case %d: %v", i, err)
+	case waived:
+		result.Outcome, result.Reason = Waived, reason
+	case len(r.stuck) >= mostStuck:
+		result.Outcome, result.Reason = Fail, fmt.Sprintf(
 			"not run, because calls of %s do not return; mend them first, or run this clause alone",
-			strings.Join(*s, ", "))
-		return r
+			strings.Join(r.stuck, ", "))
+	default:
+		r.execute(c, &result)
 	}
-	r = run()
-	if r.stuck {
-		*s = append(*s, r.Clause.ID+"/"+r.Case)
+	if r.cfg.Observe != nil {
+		r.cfg.Observe(result)
 	}
-	return r
+	return result
 }
 
 // Around runs f, the body of a case, in an environment that it sets up.
@@ -363,62 +381,43 @@ func foreign[F any](cases []Case[F], cfg Config) error {
 	return errors.Join(wrong...)
 }
 
-func report(cfg Config, r Result) {
-	if cfg.Observe != nil {
-		cfg.Observe(r)
-	}
-}
-
-// plan decides whether to run case number i. If not, r says why.
-func plan[F any](c Case[F], i int, cfg Config) (r Result, run bool) {
-	clause, err := contract.LookupClause(c.Clause)
-	r = Result{Clause: clause, Case: c.Name, Seed: cfg.Seed, Effort: cfg.Effort}
-	if err != nil {
-		r.Outcome, r.Reason = Fail, fmt.Sprintf("case %d: %v", i, err)
-		return r, false
-	}
-	if reason, ok := cfg.Waived[c.Clause]; ok {
-		r.Outcome, r.Reason = Waived, reason
-		return r, false
-	}
-	return r, true
-}
-
 // execute runs one case on a goroutine of its own and waits until it ends or stalls;
 // see Guard.
-func execute[F any](c Case[F], newImpl F, cfg Config, r Result, around Around) Result {
+func (r *runner[F]) execute(c Case[F], result *Result) {
 	start := time.Now()
-	t := newT(c.Clause+"/"+c.Name, cfg)
+	t := newT(c.Clause+"/"+c.Name, r.cfg)
+	around := r.around
 	if around == nil {
 		around = func(_ *T, f func()) { f() }
 	}
-	stall := Guard(cfg.patience(), cfg.CaseTimeout, func(w *Watch) {
+	stall := Guard(r.cfg.patience(), r.cfg.CaseTimeout, func(w *Watch) {
 		t.watch = w
 		defer t.recoverPanic()
 		around(t, func() {
 			defer t.runCleanups()
 			defer t.recoverPanic()
-			c.Run(t, newImpl)
+			c.Run(t, r.newImpl)
 		})
 	})
 	if stall != nil {
 		t.Errorf("%s", stall)
-		r.stuck = !stall.Returned
+		if !stall.Returned {
+			r.stuck = append(r.stuck, t.name)
+		}
 	}
-	r.Elapsed = time.Since(start)
-	r.Note = t.note()
+	result.Elapsed = time.Since(start)
+	result.Note = t.note()
 	switch failed, skipped, text := t.verdict(); {
 	case failed:
-		r.Outcome, r.Reason = Fail, strings.TrimSpace(text)
+		result.Outcome, result.Reason = Fail, strings.TrimSpace(text)
 		if c.Why != "" {
-			r.Reason += "\nwhy it matters: " + c.Why
+			result.Reason += "\nwhy it matters: " + c.Why
 		}
 	case skipped:
-		r.Outcome, r.Reason = Skip, strings.TrimSpace(text)
+		result.Outcome, result.Reason = Skip, strings.TrimSpace(text)
 	default:
-		r.Outcome = Pass
+		result.Outcome = Pass
 	}
-	return r
 }
 
 func indent(s string) string { return "\t" + strings.ReplaceAll(s, "\n", "\n\t") }

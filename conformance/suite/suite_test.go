@@ -18,12 +18,10 @@ import (
 // check runs one case and returns its results and the error of Check.
 func check(run func(t *T, broken bool), broken bool, opts ...Option) ([]Result, error) {
 	var results []Result
-	cfg, err := NewConfig(append(opts, WithObserver(func(r Result) { results = append(results, r) })))
-	if err != nil {
-		return nil, err
-	}
-	return results, Check(
-		[]Case[bool]{{Clause: "STORE-7", Name: "a-case", Why: "the field burns", Run: run}}, broken, cfg)
+	opts = append(opts, WithObserver(func(r Result) { results = append(results, r) }))
+	err := Check([]Case[bool]{{Clause: "STORE-7", Name: "a-case", Why: "the field burns", Run: run}},
+		broken, opts...)
+	return results, err
 }
 
 func TestOutcomes(t *testing.T) {
@@ -105,14 +103,10 @@ func TestAfterCasesThatHangNoneIsRun(t *testing.T) {
 		cases = append(cases, Case[bool]{Clause: "STORE-7", Name: fmt.Sprint("case", i), Run: run})
 	}
 	var got []string
-	cfg, err := NewConfig([]Option{WithCaseTimeout(time.Second), WithObserver(func(r Result) {
+	failure := Check(cases, true, WithCaseTimeout(time.Second), WithObserver(func(r Result) {
 		text, _, _ := strings.Cut(r.Reason, " ")
 		got = append(got, fmt.Sprintf("%s %s %s", r.Case, r.Outcome, text))
-	})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	failure := Check(cases, true, cfg)
+	}))
 	want := []string{"case0 fail still", "case1 fail still", "case2 pass ", "case3 fail seen",
 		"case4 fail still", "case5 fail not", "case6 fail not"}
 	if !slices.Equal(got, want) ||
@@ -232,12 +226,9 @@ func TestCheckEndsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel = context.WithCancelCause(t.Context())
 	ran := 0
-	cfg, err := NewConfig([]Option{WithContext(ctx)})
-	if err != nil {
-		t.Fatal(err)
-	}
 	one := Case[bool]{Clause: "STORE-7", Name: "a-case", Run: func(*T, bool) { ran++; cancel(why) }}
-	if err := Check([]Case[bool]{one, one}, false, cfg); ran != 1 || !errors.Is(err, why) {
+	if err := Check([]Case[bool]{one, one}, false, WithContext(ctx)); ran != 1 ||
+		!errors.Is(err, why) {
 		t.Errorf("%d cases, %v: want the case under way, and why", ran, err)
 	}
 }
@@ -245,16 +236,12 @@ func TestCheckEndsWithItsContext(t *testing.T) {
 // Run says that no case was wanted, and refuses a clause of another component as Check does.
 func TestRunOfNoCase(t *testing.T) {
 	t.Parallel()
-	cfg, err := NewConfig([]Option{Only("STORE-8")})
-	if err != nil {
-		t.Fatal(err)
-	}
 	skipped := false
 	t.Run("none", func(t *testing.T) {
 		defer func() { skipped = t.Skipped() }()
 		Run(t, []Case[bool]{{Clause: "STORE-7", Name: "a-case", Run: func(t *T, _ bool) {
 			t.Error("run")
-		}}}, false, cfg, nil)
+		}}}, false, Only("STORE-8"))
 	})
 	if !skipped {
 		t.Error("a Run without a case was not skipped")
@@ -359,11 +346,7 @@ func TestRandomFew(t *testing.T) {
 				}
 			})
 		}}}
-		cfg, err := NewConfig([]Option{WithSeed(1), WithEffort(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = Check(cases, 0, cfg)
+		err := Check(cases, 0, WithSeed(1), WithEffort(1))
 		if !fails && (err != nil || played != 3) {
 			t.Errorf("%d inputs, want 3; %v", played, err)
 		}

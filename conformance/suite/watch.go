@@ -71,25 +71,19 @@ func (s *Stall) String() string {
 // Guard closes Stalled, gives f a grace period to end by itself, and returns a Stall. Go
 // cannot end a goroutine, so the goroutines of an f that does not return are left behind.
 //
-// Patience is not wall-clock time, because a healthy function on a busy machine may not run
-// for seconds. Guard looks at the function's goroutines several times in patience. These
-// are f's own, those that called Join, those that they started, and the rest of their
-// synctest bubbles. Guard charges each interval between looks as follows:
+// Patience is not wall-clock time, because a healthy function on a busy machine may not run for
+// seconds. Guard looks several times in patience at the function's goroutines: f's own, those
+// that called Join, those that they started, and the rest of their synctest bubbles.
 //
-//   - If every goroutine waits (for a lock, a channel, a timer), the whole interval counts.
-//     A goroutine that wants to run and gets no processor is runnable and does not wait, so a
-//     busy machine cannot cause this.
-//   - Otherwise Guard counts the processor time that one runnable goroutine of this process
-//     got: the process's own, divided by the number of its running and runnable goroutines. A
-//     function that loops for ever uses that time up; a starved one does not.
+//   - If every one waits (for a lock, a channel, a timer), the whole interval counts. One that
+//     gets no processor is runnable and does not wait, so a busy machine cannot cause this.
+//   - Otherwise the processor time counts that one runnable goroutine of this process got: an
+//     endless loop uses patience up, a starved function does not.
 //
-// An interval counts at most twice its nominal length, so a process that was stopped
-// meanwhile is not charged for the stop. Guard itself must run in real time, outside any
-// bubble.
-//
-// A look stops the process for some ten microseconds for each of its goroutines: 0.1 s for
-// 10,000. So the time to the next look is ten times as long as the look took, up to a
-// quarter of patience. Guard takes no look while f calls Progress often enough.
+// An interval counts at most twice its nominal length: a stop of the process is not charged. A
+// look stops the process for some ten microseconds for each of its goroutines, so the next one
+// comes after ten times as long as it took, up to a quarter of patience. Guard takes no look
+// while f calls Progress often enough. It must run in real time, outside any bubble.
 func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 	w := &Watch{patience: patience, stalled: make(chan struct{})}
 	done := make(chan struct{})
@@ -101,38 +95,43 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 
 	tick := min(max(patience/20, time.Millisecond), 100*time.Millisecond)
 	interval := tick
-	timer := time.NewTimer(interval)
-	defer timer.Stop()
 	meter := newMeter()
-	// look returns the function's goroutines, whether all wait, and the time to the next look.
-	look := func() (members []goroutine, waiting bool, next time.Duration) {
-		begin := time.Now()
-		members, whole := w.members.look()
-		return members, whole && allWait(members), max(tick, min(10*time.Since(begin), patience/4))
-	}
-	var idle, total time.Duration // charged since the last progress, and in all
-	for steps := w.steps.Load(); ; timer.Reset(interval) {
+	// pause reports whether the function returned within the interval.
+	pause := func() bool {
 		select {
 		case <-done:
+			return true
+		case <-time.After(interval):
+			return false
+		}
+	}
+	// charge looks at the function's goroutines. It returns how much of the interval counts, and
+	// sets the next one.
+	charge := func(wall, share time.Duration) (charged time.Duration, members []goroutine,
+		waiting bool) {
+		begin := time.Now()
+		members, whole := w.members.look()
+		interval = max(tick, min(10*time.Since(begin), patience/4))
+		if waiting = whole && allWait(members); waiting {
+			share = wall
+		}
+		return share, members, waiting
+	}
+	var idle, total time.Duration // charged since the last progress, and in all
+	for steps := w.steps.Load(); ; {
+		if pause() {
 			return nil
-		case <-timer.C:
 		}
 		wall, share := meter.read(2 * interval)
 		interval = tick
-		now := w.steps.Load()
-		if now != steps {
+		if now := w.steps.Load(); now != steps {
 			steps, idle = now, 0
 			total += share
 			if bound == 0 || total < bound {
 				continue
 			}
 		}
-		var members []goroutine
-		var waiting bool
-		members, waiting, interval = look()
-		if waiting {
-			share = wall
-		}
+		share, members, waiting := charge(wall, share)
 		idle += share
 		total += share
 		overtime := bound > 0 && total >= bound
@@ -149,17 +148,10 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 		// return. In wall-clock time it is at most ten times as long.
 		grace := max(patience/4, minGrace)
 		for end := time.Now().Add(10 * grace); grace > 0 && time.Now().Before(end); {
-			timer.Reset(interval)
-			select {
-			case <-done:
-				s.Returned = true
-				return s
-			case <-timer.C:
+			if s.Returned = pause(); s.Returned {
+				break
 			}
-			wall, share := meter.read(2 * interval)
-			if _, waiting, interval = look(); waiting {
-				share = wall
-			}
+			share, _, _ := charge(meter.read(2 * interval))
 			grace -= share
 		}
 		return s

@@ -93,14 +93,13 @@ func TestACaseThatStopsIsAccused(t *testing.T) {
 						c.stop(s)
 					}
 				}
-				cfg, err := NewConfig([]Option{WithCaseTimeout(10 * quick)})
+				runner, err := newRunner(nil, false, []Option{WithCaseTimeout(10 * quick)})
 				if err != nil {
 					t.Fatal(err)
 				}
+				runner.around = around.Around
 				for i, body := range []func(*T, bool){run, func(*T, bool) {}} {
-					tc := Case[bool]{Clause: "STORE-7", Name: "a-case", Run: body}
-					r, _ := plan(tc, i, cfg)
-					r = execute(tc, false, cfg, r, around.Around)
+					r := runner.run(i, Case[bool]{Clause: "STORE-7", Name: "a-case", Run: body})
 					if (r.Outcome == Fail) != (i == 0) {
 						t.Fatalf("case %d ended with %s: %s", i, r.Outcome, r.Reason)
 					}

@@ -1,10 +1,9 @@
 // Package witness judges the calls that an informer makes to an event handler: whether they
 // are a legal history of the objects, one call after the other.
 //
-// A [View] holds the rules alone. A [Handler] is a cache.ResourceEventHandler that applies
-// them and keeps the problems that it finds. Neither needs the server's state, so both work
-// in a program that runs against a real API server. Each problem names its clause of
-// package contract. Package informertest adds rules that need the source's history.
+// A [View] holds the rules. It does not need the server's state, so it also works in a program
+// that runs against a real API server, as the handler of e2e does. Each problem names its clause
+// of package contract. Package informertest adds rules that need the source's history.
 //
 // A call costs one lookup and one write of a map. A View keeps one entry for each live
 // object.
@@ -13,7 +12,6 @@ package witness
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,27 +86,6 @@ func (v *View[T]) Tell(c Call[T]) (problems []Problem) {
 
 // Objects returns a copy of the state: the last object that the handler was told, by key.
 func (v *View[T]) Objects() map[string]T { return maps.Clone(v.objects) }
-
-// Compare returns how the versions of two states differ, in the order of the keys. got is
-// the state of a store or a handler, want that of the server. An empty result means equal.
-func Compare[G, W metav1.Object](got map[string]G, want map[string]W) (differences []string) {
-	for _, key := range slices.Sorted(maps.Keys(got)) {
-		switch w, ok := want[key]; {
-		case !ok:
-			differences = append(differences,
-				fmt.Sprintf("has %s@%d, which is gone", key, Version(got[key])))
-		case got[key].GetUID() != w.GetUID() || Version(got[key]) != Version(w):
-			differences = append(differences,
-				fmt.Sprintf("has %s@%d, which is at %d", key, Version(got[key]), Version(w)))
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(want)) {
-		if _, ok := got[key]; !ok {
-			differences = append(differences, fmt.Sprintf("lacks %s@%d", key, Version(want[key])))
-		}
-	}
-	return differences
-}
 
 // Version returns an object's resourceVersion as a number, 0 if it is none.
 func Version(obj metav1.Object) uint64 {
