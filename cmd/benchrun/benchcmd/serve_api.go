@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/internal/loopback"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
 	"github.com/informerbench/informerbench/load/synthetic"
@@ -83,8 +82,9 @@ Ctrl-C stops it.`,
 		"`NAME` of a preset, whose objects are served and whose writers write")
 	f.StringVar(&o.trace, "trace", "",
 		"trace `FILE` whose events are played (see benchrun record and benchrun trace)")
-	f.Var(wholeNumber(&o.pods, 1, maxServed), "pods", fmt.Sprintf("how many pods (default: the preset's, or %d)",
-		defaultServedPods))
+	f.Var(wholeNumber(&o.pods, 1, maxServed), "pods",
+		fmt.Sprintf("how many pods (default: the preset's, or %d)",
+			defaultServedPods))
 	f.Var(wholeNumber(&o.nodes, 1, maxServed), "nodes",
 		"how many nodes they run on (default: the preset's or trace's, or one for 30 pods)")
 	f.Float64Var(&o.rate, "rate", 0,
@@ -141,7 +141,7 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 		return fmt.Errorf("--max-mutating-requests-inflight %d: use 1 or more, or 0 for no limit",
 			o.writes)
 	}
-	if err := loopback.CheckAddress(o.server.Address); err != nil {
+	if err := apiserver.CheckAddress(o.server.Address); err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	if o.kubeconfig == "" {
