@@ -9,7 +9,10 @@ import (
 )
 
 // retired are fields with the last schema that had them; their values are dropped.
-var retired = map[string]int{"rounds": 1} // of a series, in place of its passes
+var retired = map[string]int{
+	"rounds": 1,  // of a series, in place of its passes
+	"locks":  10, // of a fork with profiles: from its execution trace
+}
 
 // decode reads the JSON of the file at path, which belongs to a run of that schema, into v. It
 // refuses a file that was changed after it was written, as far as the schema can tell, and a
@@ -26,7 +29,7 @@ func decode(path string, file unsealed, v any, schema int) error {
 	for _, problem := range strict {
 		var field kjson.FieldError
 		if errors.As(problem, &field) &&
-			retired[field.FieldPath()[strings.LastIndex(field.FieldPath(), ".")+1:]] == schema {
+			schema <= retired[field.FieldPath()[strings.LastIndex(field.FieldPath(), ".")+1:]] {
 			continue
 		}
 		return fmt.Errorf("%s: %w: a newer benchrun wrote it, or it was edited", path, problem)
