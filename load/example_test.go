@@ -17,5 +17,6 @@ groups:
 	fmt.Println(err)
 	// Output:
 	// mine.yaml:4: objects.count: 0 is out of range: use 1 to 50000000
-	// mine.yaml:6: groups[0].op: unknown operation "pup" of a fifo: use one of add, add-pop, pop, replace, resync
+	// mine.yaml:6: groups[0].op: unknown operation "pup" of a fifo: use one of add, add-pop, pop,
+	// replace, resync
 }

@@ -19,14 +19,6 @@ type Column struct {
 	Factor float64
 }
 
-// String is COLUMN, or COLUMN*FACTOR.
-func (c Column) String() string {
-	if c.Factor == 0 || c.Factor == 1 {
-		return c.Name
-	}
-	return c.Name + "*" + strconv.FormatFloat(c.Factor, 'g', -1, 64)
-}
-
 // PodField is a value that ImportCSV reads from a row of the pods. A field is read from the
 // column of its own name, or from the column that ImportOptions.Columns names.
 type PodField struct {

@@ -2,7 +2,6 @@ package load
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -61,9 +60,6 @@ type ImportReport struct {
 	Instant int
 }
 
-// maxRowErrors is how many broken rows an error names one by one.
-const maxRowErrors = 20
-
 // ImportCSV turns pod lifecycles, a row for each pod, into a trace. PodFields lists what is
 // read from a row: a name and a creation_time at least. The fields have the names of the
 // Alibaba cluster trace cluster-trace-gpu-v2023 (openb_pods.csv and openb_nodes.csv,
@@ -91,9 +87,9 @@ const maxRowErrors = 20
 //     never scheduled, between created and deleted).
 //
 // A broken row is an error that names file, line, column and the allowed values, for up to
-// 20 rows, as RowErrors; with SkipBadRows it is counted. A file that cannot be read, that
+// 20 rows, as FieldErrors; with SkipBadRows it is counted. A file that cannot be read, that
 // lacks a column, or that has no usable row is always an error. Files may be compressed by
-// gzip; memory is bounded as in ReadTrace.
+// gzip.
 func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportReport, error) {
 	report := ImportReport{Skipped: map[string]int{}}
 	options.Compress = cmp.Or(options.Compress, 1)
@@ -119,7 +115,7 @@ func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportRep
 	of := im.recording()
 	im.rejectOverlaps(pods.Name, of)
 	if len(im.bad) > 0 {
-		slices.SortStableFunc(im.bad, func(a, b *RowError) int { return cmp.Compare(a.Line, b.Line) })
+		slices.SortStableFunc(im.bad, func(a, b *FieldError) int { return cmp.Compare(a.Line, b.Line) })
 		return nil, report, im.bad
 	}
 	if report.Pods == 0 || report.Nodes == 0 && !im.drawn {
@@ -143,50 +139,10 @@ func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportRep
 	return t, report, nil
 }
 
-// RowError is a broken row.
-type RowError struct {
-	File    string
-	Line    int
-	Column  string // "" if the row as a whole is broken
-	Value   string
-	Problem string // the same for all rows with this problem
-	Allowed string
-}
-
-// Error gives "FILE:LINE: COLUMN: "VALUE" is PROBLEM: use ALLOWED".
-func (e *RowError) Error() string {
-	return fmt.Sprintf("%s:%d: %s: %q: %s: use %s", e.File, e.Line, e.Column, e.Value, e.Problem,
-		e.Allowed)
-}
-
-// RowErrors are all broken rows of an import.
-type RowErrors []*RowError
-
-// Error lists the first rows and the number of the others.
-func (e RowErrors) Error() string {
-	var lines []string
-	for _, r := range e[:min(len(e), maxRowErrors)] {
-		lines = append(lines, r.Error())
-	}
-	if more := len(e) - len(lines); more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more broken rows", more))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Unwrap lets errors.As find the rows.
-func (e RowErrors) Unwrap() []error {
-	errs := make([]error, len(e))
-	for i, r := range e {
-		errs[i] = r
-	}
-	return errs
-}
-
 type importer struct {
 	options ImportOptions
 	report  *ImportReport
-	bad     RowErrors
+	bad     FieldErrors
 	nodes   []csvNode
 	pods    []csvPod
 	fits    map[string][]string // nodes by the pod's requests, of mostKeptFits names in all
@@ -207,18 +163,14 @@ type csvPod struct {
 	line                        int
 }
 
-// reject records a broken row.
-func (im *importer) reject(err error) error {
-	var row *RowError
-	switch {
-	case !errors.As(err, &row):
-		return err
-	case im.options.SkipBadRows:
-		im.report.Skipped[fmt.Sprintf("%s: %s: %s", row.File, row.Column, row.Problem)]++
-	default:
-		im.bad = append(im.bad, row)
+// reject records a broken row, with the value of its field.
+func (im *importer) reject(e *FieldError, value string) {
+	if im.options.SkipBadRows {
+		im.report.Skipped[fmt.Sprintf("%s: %s: %s", e.File, e.Path, e.Problem)]++
+		return
 	}
-	return nil
+	e.Problem = fmt.Sprintf("%q: %s", value, e.Problem)
+	im.bad = append(im.bad, e)
 }
 
 // place derives namespace and node by the rules of ImportCSV. It returns false if the pod

@@ -53,12 +53,10 @@ func (im *importer) rejectOverlaps(file string, of recording) {
 		before, known := last[p.Key()]
 		if known && (of.outlives(*before) || p.created < before.deleted || before.deleted <= of.start &&
 			p.created <= of.start) {
-			_ = im.reject(&RowError{ // nil for a row
-				File: file, Line: p.line, Column: fieldName, Value: p.Name,
+			im.reject(&FieldError{File: file, Line: p.line, Path: fieldName,
 				Problem: "the name is taken by a pod that is alive",
 				Allowed: fmt.Sprintf("another name than on line %d, or times outside of that pod's life",
-					before.line),
-			})
+					before.line)}, p.Name)
 			im.report.Pods--
 			return true
 		}

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -103,13 +102,13 @@ func (im *importer) readPods(file CSVFile) error {
 // that make the rest unreadable.
 func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Column, rows *int,
 	add func(*row)) error {
-	memory := newBudget(file.Reader)
-	text, err := unzipped(file.Name, memory)
+	text, err := unzipped(file.Name, file.Reader)
 	if err != nil {
 		return err
 	}
-	in := csv.NewReader(&fieldCharger{text, memory})
+	in := csv.NewReader(text)
 	in.FieldsPerRecord = -1 // checked below, where the error can name the row
+	text.line = maxTraceLine
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: the file is empty: use one that begins with the names of its columns",
@@ -127,14 +126,12 @@ func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Co
 		return err
 	}
 	for {
+		text.line = maxTraceLine
 		values, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		*rows++
-		if err == nil {
-			err = memory.charge(rowB)
-		}
 		r := &row{file: file.Name, values: values, header: header, places: at}
 		var syntax *csv.ParseError
 		switch {
@@ -154,25 +151,9 @@ func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Co
 			}
 		}
 		if r.err != nil {
-			if err := im.reject(r.err); err != nil {
-				return err
-			}
+			im.reject(r.err, r.bad)
 		}
 	}
-}
-
-// fieldCharger charges each field of a CSV before it is parsed: a row may have any number.
-type fieldCharger struct {
-	in     io.Reader
-	budget *budget
-}
-
-func (f *fieldCharger) Read(p []byte) (int, error) {
-	n, err := f.in.Read(p)
-	if e := f.budget.charge(int64(bytes.Count(p[:n], []byte(","))) * fieldB); e != nil {
-		return 0, e // the parser must not see what was not paid for
-	}
-	return n, err
 }
 
 // row parses the fields of a row and keeps the first mistake.
@@ -181,7 +162,8 @@ type row struct {
 	line           int
 	values, header []string
 	places         map[string]place
-	err            *RowError
+	err            *FieldError
+	bad            string // the value of its field, or the whole row
 }
 
 // fail keeps a mistake in a field, under the name of its column.
@@ -189,11 +171,11 @@ func (r *row) fail(field, problem, allowed string) {
 	if r.err != nil {
 		return
 	}
-	r.err = &RowError{File: r.file, Line: r.line, Column: field, Problem: problem, Allowed: allowed}
+	r.err = &FieldError{File: r.file, Line: r.line, Path: field, Problem: problem, Allowed: allowed}
 	if at, ok := r.places[field]; !ok {
-		r.err.Value = strings.Join(r.values, ",")
+		r.bad = strings.Join(r.values, ",")
 	} else if at.column >= 0 {
-		r.err.Column, r.err.Value = r.header[at.column], r.value(field)
+		r.err.Path, r.bad = r.header[at.column], r.value(field)
 	}
 }
 

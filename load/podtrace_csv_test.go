@@ -150,16 +150,16 @@ func TestBrokenRows(t *testing.T) {
 	t.Parallel()
 	pods, nodes := csvFiles(t, "testdata/pods-broken.csv", "testdata/nodes.csv")
 	_, _, err := ImportCSV(pods, nodes, ImportOptions{})
-	var rows RowErrors
+	var rows FieldErrors
 	if !errors.As(err, &rows) {
-		t.Fatalf("got %v, want RowErrors", err)
+		t.Fatalf("got %v, want FieldErrors", err)
 	}
 	if len(rows) != len(brokenRows) {
 		t.Fatalf("%d broken rows, want %d:\n%v", len(rows), len(brokenRows), err)
 	}
 	for i, want := range brokenRows {
 		got := rows[i]
-		if got.Line != want.line || got.Column != want.column ||
+		if got.Line != want.line || got.Path != want.column ||
 			!strings.Contains(got.Allowed, want.allowed) ||
 			!strings.HasPrefix(got.Error(),
 				fmt.Sprintf("pods-broken.csv:%d: %s: ", want.line, want.column)) {

@@ -53,57 +53,14 @@ type (
 )
 
 // WritePodTrace writes a trace in a format that ReadTrace reads. It refuses an invalid
-// trace. It encodes the trace twice: names and times that are regular compress so well that
-// ReadTrace would refuse the file for what it takes to read (see ErrTraceTooLarge), and are
-// then not compressed.
+// trace.
 func WritePodTrace(w io.Writer, t *PodTrace) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("write the trace: %w", err)
 	}
-	level := gzip.DefaultCompression
-	// an error comes again
-	if readable, err := writePodTrace(io.Discard, t, level); err == nil && !readable {
-		level = gzip.NoCompression
-	}
-	if _, err := writePodTrace(w, t, level); err != nil {
-		return fmt.Errorf("write the trace: %w", err)
-	}
-	return nil
-}
-
-// readingCost counts what podTraceReader will charge for a file. Each Write is one line of it.
-type readingCost int64
-
-func (c *readingCost) Write(line []byte) (int, error) {
-	*c += readingCost(int64(len(line))*unzippedB + jsonCost(line) + podEventB)
-	return len(line), nil
-}
-
-// writtenBytes counts what is written.
-type writtenBytes struct {
-	io.Writer
-	n int64
-}
-
-func (w *writtenBytes) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	w.n += int64(n)
-	return n, err
-}
-
-// writePodTrace writes a valid trace. readable says that a reader, at each line, is charged no
-// more than three quarters of what the bytes before it allow.
-func writePodTrace(w io.Writer, t *PodTrace, level int) (readable bool, err error) {
-	file := &writtenBytes{Writer: w}
-	zip, err := gzip.NewWriterLevel(file, level)
-	if err != nil {
-		return false, err
-	}
-	var cost readingCost
-	readable = true
-	sum := sha256.New()
-	enc := json.NewEncoder(io.MultiWriter(zip, sum, &cost))
-	err = enc.Encode(podTraceHeader{traceFormat, PodTraceVersion, t.Source, t.Seed, t.Compress,
+	zip, sum := gzip.NewWriter(w), sha256.New()
+	enc := json.NewEncoder(io.MultiWriter(zip, sum))
+	err := enc.Encode(podTraceHeader{traceFormat, PodTraceVersion, t.Source, t.Seed, t.Compress,
 		t.Initial})
 	for _, e := range t.Events {
 		if err != nil {
@@ -115,13 +72,15 @@ func writePodTrace(w io.Writer, t *PodTrace, level int) (readable bool, err erro
 			line.Record = &t.Pods[e.Pod]
 		}
 		err = enc.Encode(line)
-		readable = readable && int64(cost) <= memoryLimit(file.n)/4*3
 	}
 	if err == nil {
 		events := len(t.Events)
 		err = json.NewEncoder(zip).Encode(podTraceTrailer{&events, hex.EncodeToString(sum.Sum(nil))})
 	}
-	return readable, errors.Join(err, zip.Close())
+	if err = errors.Join(err, zip.Close()); err != nil {
+		return fmt.Errorf("write the trace: %w", err)
+	}
+	return nil
 }
 
 // podTraceReader reads and checks the output of WritePodTrace; a trace read without an
@@ -131,7 +90,6 @@ type podTraceReader struct {
 	check *podChecker
 	done  bool // the trailer was read
 	text  io.Writer
-	*budget
 }
 
 // unread says how far the reader came. The decompressor's errors tell whether the end is
@@ -163,7 +121,7 @@ func (t *podTraceReader) open(r io.Reader) (*bufio.Reader, error) {
 	if err != nil {
 		return nil, t.unread(err)
 	}
-	return bufio.NewReader(&chargedReader{zip, t.budget}), nil
+	return bufio.NewReader(newBounded(zip)), nil
 }
 
 func (t *podTraceReader) read(lines *bufio.Reader) error {
@@ -182,9 +140,6 @@ func (t *podTraceReader) read(lines *bufio.Reader) error {
 		case n == 0:
 			err = t.header(line)
 		default:
-			if err = t.charge(jsonCost(line) + podEventB); err != nil {
-				return t.unread(err)
-			}
 			if err = t.line(line, sum.Sum); err != nil {
 				err = t.damaged(err)
 			}

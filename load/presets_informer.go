@@ -81,7 +81,8 @@ func informerPresets() []Preset {
 		},
 		{
 			Name: "informer-sync",
-			Description: "The initial sync of 10,000 and 150,000 pods by list, and of 150,000 by streaming list: " +
+			Description: "The initial sync of 10,000 and 150,000 pods by list, and of 150,000 by " +
+				"streaming list: " +
 				"time until everything is in the store and the handler has been told, memory at its peak " +
 				"and kept per object.",
 			Source: "https://kubernetes.io/docs/setup/best-practices/cluster-large/ for the size of " +

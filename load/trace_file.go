@@ -178,13 +178,12 @@ func ReadTraceFile(path string) (*Trace, error) {
 // ErrTraceTooLarge, or one of the reader's. If it is a *TraceDamage of a block after the
 // header's, the returned trace is not nil. It is the part before the damage and is valid.
 //
-// A recording may also be compressed by gzip. Reading allocates at most TraceMemoryFloor
-// plus TraceMemoryMultiple times the file's size.
+// A recording may also be compressed by gzip.
 //
 // The whole trace is in memory. The parts of an object that an event does not change are
 // shared.
 func ReadTrace(name string, r io.Reader) (*Trace, error) {
-	t, err := readTrace(newBudget(r), nil)
+	t, err := readTrace(r, nil)
 	if err != nil {
 		return t, fmt.Errorf("trace %s: %w", name, err)
 	}
@@ -195,31 +194,31 @@ func ReadTrace(name string, r io.Reader) (*Trace, error) {
 // to w, for a look at a trace before passing it on. Of a damaged recording it writes the
 // part before the damage.
 func CatTrace(w io.Writer, name string, r io.Reader) error {
-	if _, err := readTrace(newBudget(r), w); err != nil {
+	if _, err := readTrace(r, w); err != nil {
 		return fmt.Errorf("trace %s: %w", name, err)
 	}
 	return nil
 }
 
-func readTrace(b *budget, text io.Writer) (*Trace, error) {
-	r := bufio.NewReaderSize(b.file, 1<<16)
+func readTrace(file io.Reader, text io.Writer) (*Trace, error) {
+	r := bufio.NewReaderSize(file, 1<<16)
 	begin, err := r.Peek(len(traceMagic))
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if isBlocks(begin) {
-		return readBlocks(r, b, text)
+		return readBlocks(r, text)
 	}
 	if what := packedBy(begin); what != "" {
 		return nil, fmt.Errorf("it is %s: unpack it first: %w", what, ErrNotTrace)
 	}
-	pods := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(0), text: text, budget: b}
+	pods := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(0), text: text}
 	lines, err := pods.open(r)
 	if err != nil {
 		return nil, err
 	}
 	if begin, _ := lines.Peek(len(traceMagic)); isBlocks(begin) { // errors in the rest are found below
-		return readBlocks(lines, b, text)
+		return readBlocks(lines, text)
 	}
 	if err := pods.read(lines); err != nil {
 		return nil, err

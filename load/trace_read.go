@@ -29,16 +29,16 @@ type blockReader struct {
 	offset int64 // of the current block
 	ended  bool
 	text   io.Writer // gets the lines of each intact block, if not nil
-	*budget
+	raw    int64     // bytes of the blocks so far, unpacked
 }
 
 // readBlocks reads a file of TraceVersion from its first line on.
-func readBlocks(in *bufio.Reader, b *budget, text io.Writer) (*Trace, error) {
+func readBlocks(in *bufio.Reader, text io.Writer) (*Trace, error) {
 	offset, err := readMagic(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &blockReader{in: in, offset: offset, text: text, budget: b}
+	r := &blockReader{in: in, offset: offset, text: text}
 	for {
 		err := r.next()
 		if errors.Is(err, ErrTraceTooLarge) {
@@ -112,8 +112,8 @@ func (r *blockReader) next() error {
 		return corrupt("the checksum does not fit")
 	}
 	// From here on an error is the writer's: the block is as it was written.
-	if err := r.charge(int64(h.Raw) * copies); err != nil {
-		return err
+	if r.raw += int64(h.Raw); r.raw > mostUnpacked {
+		return ErrTraceTooLarge
 	}
 	var raw bytes.Buffer
 	zip := flate.NewReader(&packed)
@@ -149,9 +149,6 @@ func (r *blockReader) block(kind byte, raw []byte) error {
 const maxResources = 10_000
 
 func (r *blockReader) header(raw []byte) error {
-	if err := r.charge(jsonCost(raw)); err != nil {
-		return err
-	}
 	var h TraceHeader
 	if err := json.Unmarshal(raw, &h); err != nil {
 		return corrupt("header: %w", err)
@@ -176,15 +173,9 @@ func (r *blockReader) records(raw []byte) error {
 	n := 0
 	for line := range bytes.Lines(raw) {
 		var rec traceRecord
-		err := r.charge(jsonCost(line) + eventB)
-		if err != nil {
-			return fmt.Errorf("record %d: %w", n, err)
-		}
-		if err = json.Unmarshal(line, &rec); err == nil {
+		err := json.Unmarshal(line, &rec)
+		if err == nil {
 			err = r.record(&rec)
-		}
-		if errors.Is(err, ErrTraceTooLarge) {
-			return fmt.Errorf("record %d: %w", n, err)
 		}
 		if err != nil {
 			t.Initial, t.Events, t.Notes = t.Initial[:initial], t.Events[:events], t.Notes[:notes]
@@ -239,9 +230,6 @@ func (r *blockReader) object(rec *traceRecord) (*unstructured.Unstructured, erro
 		return nil, errors.New("it stands on a version that is not there")
 	}
 	if rec.Object == nil && rec.Keep == nil {
-		if err := r.charge(int64(len(before.Object)) * cloneB); err != nil {
-			return nil, err
-		}
 		return &unstructured.Unstructured{Object: maps.Clone(before.Object)}, nil
 	}
 	obj := &unstructured.Unstructured{Object: make(map[string]any, len(rec.Object)+len(rec.Keep))}
@@ -267,9 +255,6 @@ func (r *blockReader) object(rec *traceRecord) (*unstructured.Unstructured, erro
 }
 
 func (r *blockReader) end(raw []byte) error {
-	if err := r.charge(jsonCost(raw)); err != nil {
-		return err
-	}
 	var end traceEnd
 	if err := json.Unmarshal(raw, &end); err != nil {
 		return corrupt("end: %w", err)

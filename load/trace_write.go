@@ -45,11 +45,9 @@ type TraceWriter struct {
 	last   time.Duration
 	block  bytes.Buffer // the records of the current block
 	packed bytes.Buffer
-	cost   int64 // the charge for reading the file up to the last block
 	stats  TraceStats
 	err    error
-
-	zip, huffman, stored *flate.Writer // with the usual compression, with little and with none
+	zip    *flate.Writer
 }
 
 // TraceStats are the counts of a TraceWriter so far.
@@ -82,12 +80,9 @@ func NewTraceWriter(out io.Writer, header TraceHeader) (*TraceWriter, error) {
 	for i := range w.known {
 		w.known[i] = map[string]*recordedVersion{}
 	}
-	for level, zip := range map[int]**flate.Writer{flate.DefaultCompression: &w.zip,
-		flate.HuffmanOnly: &w.huffman, flate.NoCompression: &w.stored} {
-		var err error
-		if *zip, err = flate.NewWriter(io.Discard, level); err != nil {
-			return nil, err
-		}
+	var err error
+	if w.zip, err = flate.NewWriter(io.Discard, flate.DefaultCompression); err != nil {
+		return nil, err
 	}
 	w.write([]byte(fmt.Sprintf("%s%d\n", traceMagic, TraceVersion)))
 	w.json(header)
@@ -279,10 +274,6 @@ func asMap(obj runtime.Object, resource TraceResource) (map[string]any, error) {
 
 // record adds a record to the block, and writes the block if that fills it.
 func (w *TraceWriter) record(r traceRecord) {
-	if r.Object == nil && r.Keep == nil && r.Type != recordNote {
-		// the reader copies the last version
-		w.cost += int64(len(w.known[r.Resource][r.Key].fields)) * cloneB
-	}
 	w.json(r)
 	if w.block.Len() >= blockSize {
 		w.cut(blockRecords)
@@ -306,29 +297,14 @@ func (w *TraceWriter) json(v any) {
 	}
 }
 
-// pack compresses the block. The versions of a large object that changes often compress
-// several hundred times. Reading them takes more memory than ReadTrace allows for a file of
-// that size. Such a block is compressed less, so that every file can be read.
+// pack compresses the block.
 func (w *TraceWriter) pack() error {
-	w.cost += int64(w.block.Len()) * copies
-	for line := range bytes.Lines(w.block.Bytes()) {
-		w.cost += jsonCost(line) + eventB
+	w.packed.Reset()
+	w.zip.Reset(&w.packed)
+	if _, err := w.zip.Write(w.block.Bytes()); err != nil {
+		return err
 	}
-	for _, zip := range []*flate.Writer{w.zip, w.huffman, w.stored} {
-		w.packed.Reset()
-		zip.Reset(&w.packed)
-		if _, err := zip.Write(w.block.Bytes()); err != nil {
-			return err
-		}
-		if err := zip.Close(); err != nil {
-			return err
-		}
-		// A quarter of the limit stays free.
-		if w.cost <= memoryLimit(w.stats.Bytes+int64(w.packed.Len()))/4*3 {
-			break
-		}
-	}
-	return nil
+	return w.zip.Close()
 }
 
 // cut writes the block.

@@ -34,11 +34,11 @@ const (
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// FieldError is one mistake in a workload.
+// FieldError is one mistake in a workload, or in a row of an imported file.
 type FieldError struct {
 	File    string // "" if the workload does not come from a file
 	Line    int    // 1 for the first line; 0 if there is no file
-	Path    string // "groups[1].op"
+	Path    string // "groups[1].op", or the column
 	Problem string // "unknown operation \"lst\""
 	Allowed string // the allowed values; "" where the problem says them
 }
@@ -59,11 +59,23 @@ func (e *FieldError) Error() string {
 	return b.String()
 }
 
-// FieldErrors are all mistakes of a workload, in the order of its lines.
+// FieldErrors are all mistakes of a file, in the order of its lines.
 type FieldErrors []*FieldError
 
-// Error gives one line for each mistake.
-func (e FieldErrors) Error() string { return strings.Join(texts(e), "\n") }
+// mostNamed is how many mistakes an error names one by one.
+const mostNamed = 20
+
+// Error gives one line for each of the first mistakes, and the number of the others.
+func (e FieldErrors) Error() string {
+	var lines []string
+	for _, f := range e[:min(len(e), mostNamed)] {
+		lines = append(lines, f.Error())
+	}
+	if more := len(e) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Unwrap lets errors.As find the single mistakes.
 func (e FieldErrors) Unwrap() []error {
@@ -72,14 +84,6 @@ func (e FieldErrors) Unwrap() []error {
 		errs[i] = f
 	}
 	return errs
-}
-
-func texts(errs FieldErrors) []string {
-	s := make([]string, len(errs))
-	for i, e := range errs {
-		s[i] = e.Error()
-	}
-	return s
 }
 
 func (e *FieldErrors) add(path, problem, allowed string) {

@@ -187,7 +187,7 @@ var (
 var harnessLibraries = []string{
 	"github.com/spf13/", "github.com/google/pprof/", "github.com/yuin/goldmark",
 	"github.com/HdrHistogram/", "github.com/montanaflynn/",
-	"pgregory.net/rapid", "gonum.org/", "golang.org/x/perf/", "golang.org/x/exp/trace",
+	"pgregory.net/rapid", "gonum.org/", "golang.org/x/perf/",
 }
 
 func hasAnyPrefix(s string, prefixes []string) bool {

@@ -61,8 +61,6 @@ func rich() *record.Run {
 		r.Forks = append(r.Forks, f)
 	}
 	r.Impls[1].Failures = []string{"STORE-7 failed\nwith a seed"}
-	r.Forks[0].Locks = &record.Locks{Waits: 1, Wait: record.LockTime{Ns: 5},
-		Hold: record.LockTime{Ns: 6}}
 	n := 0
 	fillStrings(reflect.ValueOf(r).Elem(), "", &n)
 	r.Checks[0].Passed = false

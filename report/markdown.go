@@ -44,7 +44,6 @@ func (rep *Report) WriteMarkdown(out io.Writer) error {
 	writeContention(w, groups)
 	writeScaling(w, rep.markdown.Scalings)
 	writeImplementations(w, r, code)
-	writeLocks(w, r)
 	writeEnvironment(w, r)
 	writeProfiles(w, code)
 	writeWorkloads(w, r, code)

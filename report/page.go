@@ -289,7 +289,6 @@ func (rep *Report) parts(ids anchors) (parts []part, err error) {
 	}{
 		{"loads", func(w *writer) { writeContention(w, rep.markdown.Groups) }},
 		{"scaling", func(w *writer) { writeScaling(w, rep.markdown.Scalings) }},
-		{"locks", func(w *writer) { writeLocks(w, r) }},
 		{"checks", func(w *writer) { writeChecks(w, r) }},
 		{"implementations", func(w *writer) { writeImplementations(w, r, code) }},
 		{"environment", func(w *writer) { writeEnvironment(w, r) }},

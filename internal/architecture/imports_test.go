@@ -25,7 +25,6 @@ type layer struct {
 var layers = []layer{
 	{[]string{
 		"internal/callsite", "internal/clusterjob", "internal/explore", "internal/inturns",
-		"internal/loopback",
 		"internal/segqueue", "internal/spin", "internal/testscript",
 	}, false},
 	{[]string{"contract"}, false},

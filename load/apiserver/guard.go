@@ -9,20 +9,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/informerbench/informerbench/internal/loopback"
 )
 
-// The checks before every handler: whether the request comes from this machine, and the
-// recovery from a handler's panic.
-
-// checkLocal refuses requests that a web page in a browser could send.
-func checkLocal(req *http.Request) error {
-	if err := loopback.CheckRequest(req); err != nil {
-		return forbidden(err.Error())
-	}
-	return nil
-}
+// What surrounds every handler: the deadlines of its answer, and the recovery from a handler's
+// panic.
 
 func forbidden(message string) error {
 	return statusError(http.StatusForbidden, metav1.StatusReasonForbidden, message)

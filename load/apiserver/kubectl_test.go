@@ -110,13 +110,12 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(replayed.Stop)
-	want := []any{"p", "1/2", "CrashLoopBackOff", "2", "<unknown>", "10.0.0.1", "n", "<none>",
-		"<none>"}
+	want := []any{"p", "1/2", "CrashLoopBackOff", "2", "<unknown>", "n"}
 	for _, url := range []string{f.URL(), replayed.URL()} {
 		table := tableFrom(
 			t, request(t, "GET", url+"/api/v1/namespaces/a/pods", "", "Accept", acceptTable).body)
 		if got := strings.Join(columnNames(table),
-			","); got != "Name,Ready,Status,Restarts,Age,IP,Node,Nominated Node,Readiness Gates" {
+			","); got != "Name,Ready,Status,Restarts,Age,Node" {
 			t.Errorf("columns %s", got)
 		}
 		if len(table.Rows) != 1 {
@@ -233,13 +232,6 @@ func TestTableWatch(t *testing.T) {
 func TestPodStatus(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	ended := func(reason string, code, signal int32) corev1.ContainerState {
-		return corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{Reason: reason, ExitCode: code, Signal: signal}}
-	}
-	waiting := func(reason string) corev1.ContainerState {
-		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
-	}
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	for want, change := range map[string]func(p *corev1.Pod){
 		"Running": func(*corev1.Pod) {},
@@ -248,43 +240,12 @@ func TestPodStatus(t *testing.T) {
 			p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted"
 		},
 		"Terminating": func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: now} },
-		"OOMKilled": func(p *corev1.Pod) {
-			p.Status.ContainerStatuses[1].State = ended("OOMKilled", 137, 0)
-		},
-		"ExitCode:3": func(p *corev1.Pod) { p.Status.ContainerStatuses[1].State = ended("", 3, 0) },
-		"Signal:9":   func(p *corev1.Pod) { p.Status.ContainerStatuses[1].State = ended("", 0, 9) },
-		"NotReady": func(p *corev1.Pod) {
-			p.Status.ContainerStatuses[1].State = ended("Completed", 0, 0)
-		},
-		"Completed": func(p *corev1.Pod) {
-			p.Status.ContainerStatuses[0].State = ended("Completed", 0, 0)
-			p.Status.ContainerStatuses[1].State = ended("Completed", 0, 0)
-		},
 		"ErrImagePull": func(p *corev1.Pod) {
-			p.Status.ContainerStatuses[0].State = waiting("ErrImagePull")
-			p.Status.ContainerStatuses[1].State = waiting("ContainerCreating")
-		},
-		"Init:1/2": func(p *corev1.Pod) {
-			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: ended("Completed", 0, 0)},
-				{State: running}}
-		},
-		"Init:Error": func(p *corev1.Pod) {
-			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: ended("Error", 1, 0)}}
-		},
-		"Init:CrashLoopBackOff": func(p *corev1.Pod) {
-			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: waiting("CrashLoopBackOff")}}
-		},
-		"Init:0/2": func(p *corev1.Pod) {
-			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: waiting("PodInitializing")}}
-		},
-		"Pending": func(p *corev1.Pod) { // a running sidecar blocks nothing
-			p.Spec.InitContainers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
-			p.Status = corev1.PodStatus{Phase: corev1.PodPending,
-				InitContainerStatuses: []corev1.ContainerStatus{{State: running, Started: ptr.To(true)}}}
+			p.Status.ContainerStatuses[1].State = corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}
 		},
 	} {
 		p := runningPod()
-		p.Spec.InitContainers = make([]corev1.Container, 2)
 		p.Status.ContainerStatuses[1].State = running
 		change(p)
 		if got := podCells(p, now)[2]; got != want {
@@ -293,23 +254,14 @@ func TestPodStatus(t *testing.T) {
 	}
 	p := runningPod()
 	p.CreationTimestamp = metav1.NewTime(now.Add(-50 * time.Hour))
-	p.Status.ContainerStatuses[0].LastTerminationState = ended("Error", 1, 0)
-	p.Status.ContainerStatuses[0].LastTerminationState.Terminated.FinishedAt = metav1.NewTime(
-		now.Add(-5 * time.Minute))
-	p.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "x"}, {ConditionType: "y"}}
-	p.Status.Conditions = []corev1.PodCondition{{Type: "y", Status: corev1.ConditionTrue}}
-	cells := podCells(p, now)
-	if cells[3] != "2 (5m ago)" || cells[4] != "2d2h" || cells[8] != "1/2" {
-		t.Errorf("restarts %v, age %v, gates %v; want 2 (5m ago), 2d2h, 1/2", cells[3], cells[4],
-			cells[8])
+	if cells := podCells(p, now); cells[4] != "2d2h" {
+		t.Errorf("age %v, want 2d2h", cells[4])
 	}
-	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n",
-		Labels: map[string]string{roleLabel + "worker": "", roleLabel + "control-plane": ""}},
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"},
 		Spec: corev1.NodeSpec{Unschedulable: true}}
 	n.Status.Conditions = []corev1.NodeCondition{
 		{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}
-	if got := nodeCells(n, now); got[1] != "NotReady,SchedulingDisabled" ||
-		got[2] != "control-plane,worker" {
+	if got := nodeCells(n, now); got[1] != "NotReady,SchedulingDisabled" {
 		t.Errorf("node: %v", got)
 	}
 }

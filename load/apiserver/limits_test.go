@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/internal/loopback"
 	"github.com/informerbench/informerbench/load/synthetic"
 )
 
@@ -89,9 +88,9 @@ func TestSlowClients(t *testing.T) {
 		after         time.Duration
 		status        string // "" for none
 	}{
-		{"half a header", "GET /version HTTP/1.1\nHost: local", loopback.HeaderTimeout, ""},
-		{"no request", "", loopback.HeaderTimeout, ""},
-		{"idle after a request", "GET /healthz" + host + "\n", loopback.IdleTimeout, "200"},
+		{"half a header", "GET /version HTTP/1.1\nHost: local", headerTimeout, ""},
+		{"no request", "", headerTimeout, ""},
+		{"idle after a request", "GET /healthz" + host + "\n", idleTimeout, "200"},
 		{"half a body", "POST " + at + host + "Content-Type: application/json\nContent-Length: 10\n\n{",
 			bodyTimeout, "408"},
 	} {

@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/internal/loopback"
 	"github.com/informerbench/informerbench/load/synthetic"
 )
 
@@ -29,9 +28,6 @@ var (
 	Pods  = corev1.SchemeGroupVersion.WithResource("pods")
 	Nodes = corev1.SchemeGroupVersion.WithResource("nodes")
 )
-
-// DefaultAddress is a free port of the loopback interface.
-const DefaultAddress = loopback.DefaultAddress
 
 // Options configures a Server. The zero value works: HTTP without a token on a
 // free port of 127.0.0.1.
@@ -114,7 +110,7 @@ func New(sources map[schema.GroupVersionResource]*synthetic.Source, options Opti
 	o.ErrorLog = cmp.Or(o.ErrorLog, log.Default())
 	s.inFlight = newInFlight(o)
 	// Other machines must not reach it, because every client may write.
-	if err := loopback.CheckAddress(o.Address); err != nil {
+	if err := CheckAddress(o.Address); err != nil {
 		return nil, fmt.Errorf("apiserver: %w", err)
 	}
 	if err := checkFaults(o.Faults); err != nil {
@@ -156,7 +152,7 @@ func (s *Server) Start() error {
 	if s.mu.started || s.mu.stopped {
 		return errors.New("apiserver: a server starts once: make another with New")
 	}
-	listener, err := loopback.Listen(s.options.Address)
+	listener, err := listen(s.options.Address)
 	if err != nil {
 		return fmt.Errorf("apiserver: %w", err)
 	}
@@ -178,9 +174,9 @@ func (s *Server) startLocked(listener net.Listener) {
 		},
 		ConnState:         s.connState,
 		ErrorLog:          log.New(io.Discard, "", 0), // clients that disconnect are no errors
-		ReadHeaderTimeout: loopback.HeaderTimeout,
-		IdleTimeout:       loopback.IdleTimeout,
-		MaxHeaderBytes:    loopback.MaxHeader,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
 	}
 	serve := func() error { return s.http.Serve(listener) }
 	if s.cert != nil {

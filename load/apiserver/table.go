@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/load/synthetic"
@@ -35,38 +33,21 @@ func column(name, description string) metav1.TableColumnDefinition {
 	return c
 }
 
-// wide is a column that is shown only on request (kubectl -o wide).
-func wide(name, description string) metav1.TableColumnDefinition {
-	c := column(name, description)
-	c.Priority = 1
-	return c
-}
-
 var (
 	nameColumn = column("Name", "metadata.name")
 	ageColumn  = column("Age", "time since metadata.creationTimestamp")
 )
 
-// An apiserver's columns of pods and nodes, and of a custom resource whose definition has
-// no columns.
+// The columns of pods and nodes, and those of any other resource.
 var (
 	podColumns = columns{[]metav1.TableColumnDefinition{
 		nameColumn, column("Ready", "containers that are ready, of all"),
 		column("Status", "the phase, or what keeps the pod from it"),
-		column("Restarts", "of all containers, and when the last was"), ageColumn,
-		wide("IP", "status.podIP"), wide("Node", "spec.nodeName"),
-		wide("Nominated Node", "status.nominatedNodeName"),
-		wide("Readiness Gates", "conditions of spec.readinessGates that are true, of all"),
+		column("Restarts", "of all containers"), ageColumn, column("Node", "spec.nodeName"),
 	}, typedCells(podCells)}
 	nodeColumns = columns{[]metav1.TableColumnDefinition{
 		nameColumn, column("Status", "the condition Ready, and whether pods may be scheduled"),
-		column("Roles", "of labels "+roleLabel+"ROLE"),
-		ageColumn, column("Version", "of the kubelet"),
-		wide("Internal-IP", "of status.addresses"), wide("External-IP", "of status.addresses"),
-		wide("OS-Image", "status.nodeInfo.osImage"),
-		wide("Kernel-Version", "status.nodeInfo.kernelVersion"),
-		wide("Container-Runtime", "status.nodeInfo.containerRuntimeVersion"),
-	}, typedCells(nodeCells)}
+		ageColumn}, typedCells(nodeCells)}
 	otherColumns = columns{[]metav1.TableColumnDefinition{nameColumn, ageColumn},
 		func(obj runtime.Object, now time.Time) []any {
 			m := synthetic.Accessor(obj)
@@ -133,121 +114,29 @@ func includeObject(req *http.Request) (metav1.IncludeObjectPolicy, error) {
 			metav1.IncludeMetadata, metav1.IncludeObject))
 }
 
-// kubectl's texts for missing values.
-const (
-	none    = "<none>"
-	unknown = "<unknown>"
-)
-
 func age(since metav1.Time, now time.Time) string {
 	if since.IsZero() {
-		return unknown
+		return "<unknown>" // as kubectl writes it
 	}
 	return duration.HumanDuration(now.Sub(since.Time))
 }
 
 func podCells(p *corev1.Pod, now time.Time) []any {
-	all, ready, restarts := len(p.Spec.Containers), 0, 0
-	var last metav1.Time
+	ready, restarts, status := 0, int32(0), cmp.Or(p.Status.Reason, string(p.Status.Phase), "<none>")
 	for _, c := range p.Status.ContainerStatuses {
-		if c.Ready && c.State.Running != nil {
+		restarts += c.RestartCount
+		if c.Ready {
 			ready++
-		}
-		restarts += int(c.RestartCount)
-		if ended := c.LastTerminationState.Terminated; ended != nil && last.Before(&ended.FinishedAt) {
-			last = ended.FinishedAt
+		} else if waits := c.State.Waiting; waits != nil && waits.Reason != "" {
+			status = waits.Reason
 		}
 	}
-	restarted := fmt.Sprint(restarts)
-	if restarts > 0 && !last.IsZero() {
-		restarted += fmt.Sprintf(" (%s ago)", age(last, now))
-	}
-	gates := none
-	if n := len(p.Spec.ReadinessGates); n > 0 {
-		met := 0
-		for _, gate := range p.Spec.ReadinessGates {
-			if podCondition(p, gate.ConditionType) == corev1.ConditionTrue {
-				met++
-			}
-		}
-		gates = fmt.Sprintf("%d/%d", met, n)
-	}
-	return []any{
-		p.Name, fmt.Sprintf("%d/%d", ready, all), podStatus(p), restarted, age(p.CreationTimestamp, now),
-		cmp.Or(p.Status.PodIP, none), cmp.Or(p.Spec.NodeName, none),
-		cmp.Or(p.Status.NominatedNodeName, none), gates,
-	}
-}
-
-func podCondition(p *corev1.Pod, kind corev1.PodConditionType) corev1.ConditionStatus {
-	for _, c := range p.Status.Conditions {
-		if c.Type == kind {
-			return c.Status
-		}
-	}
-	return corev1.ConditionUnknown
-}
-
-// podStatus is the phase, or the word for what a container waits for or ended with.
-func podStatus(p *corev1.Pod) string {
 	if p.DeletionTimestamp != nil {
-		return "Terminating"
+		status = "Terminating"
 	}
-	if status := initStatus(p); status != "" {
-		return status
-	}
-	status, running := cmp.Or(p.Status.Reason, string(p.Status.Phase), none), false
-	for _, c := range p.Status.ContainerStatuses {
-		running = running || c.Ready && c.State.Running != nil
-	}
-	for _, c := range p.Status.ContainerStatuses { // the first container in trouble decides
-		if why := trouble(c.State); why != "" {
-			status = why
-			break
-		}
-	}
-	if status == "Completed" && running {
-		if podCondition(p, corev1.PodReady) == corev1.ConditionTrue {
-			return string(corev1.PodRunning)
-		}
-		return "NotReady"
-	}
-	return status
+	return []any{p.Name, fmt.Sprintf("%d/%d", ready, len(p.Spec.Containers)), status,
+		fmt.Sprint(restarts), age(p.CreationTimestamp, now), cmp.Or(p.Spec.NodeName, "<none>")}
 }
-
-// initStatus describes the first init container that has not finished, "" if there is none.
-func initStatus(p *corev1.Pod) string {
-	for i, c := range p.Status.InitContainerStatuses {
-		sidecar := i < len(p.Spec.InitContainers) && p.Spec.InitContainers[i].RestartPolicy != nil &&
-			*p.Spec.InitContainers[i].RestartPolicy == corev1.ContainerRestartPolicyAlways
-		switch ended := c.State.Terminated; {
-		case ended != nil && ended.ExitCode == 0, sidecar && c.Started != nil && *c.Started:
-			continue
-		case ended != nil, c.State.Waiting != nil && c.State.Waiting.Reason != "" &&
-			c.State.Waiting.Reason != "PodInitializing":
-			return "Init:" + trouble(c.State)
-		}
-		return fmt.Sprintf("Init:%d/%d", i, len(p.Spec.InitContainers))
-	}
-	return ""
-}
-
-// trouble is the reason in a word why a container does not run, "" if it runs.
-func trouble(s corev1.ContainerState) string {
-	switch {
-	case s.Waiting != nil:
-		return s.Waiting.Reason
-	case s.Terminated == nil:
-		return ""
-	case s.Terminated.Reason != "":
-		return s.Terminated.Reason
-	case s.Terminated.Signal != 0:
-		return fmt.Sprintf("Signal:%d", s.Terminated.Signal)
-	}
-	return fmt.Sprintf("ExitCode:%d", s.Terminated.ExitCode)
-}
-
-const roleLabel = "node-role.kubernetes.io/"
 
 func nodeCells(n *corev1.Node, now time.Time) []any {
 	status := "Unknown"
@@ -263,27 +152,5 @@ func nodeCells(n *corev1.Node, now time.Time) []any {
 	if n.Spec.Unschedulable {
 		status += ",SchedulingDisabled"
 	}
-	var roles []string
-	for label := range n.Labels {
-		if role, ok := strings.CutPrefix(label, roleLabel); ok && role != "" {
-			roles = append(roles, role)
-		}
-	}
-	slices.Sort(roles)
-	address := func(kind corev1.NodeAddressType) string {
-		for _, a := range n.Status.Addresses {
-			if a.Type == kind {
-				return a.Address
-			}
-		}
-		return none
-	}
-	info := n.Status.NodeInfo
-	return []any{
-		n.Name, status, cmp.Or(strings.Join(roles, ","), none), age(n.CreationTimestamp, now),
-		info.KubeletVersion,
-		address(corev1.NodeInternalIP), address(corev1.NodeExternalIP),
-		cmp.Or(info.OSImage, unknown), cmp.Or(info.KernelVersion, unknown),
-		cmp.Or(info.ContainerRuntimeVersion, unknown),
-	}
+	return []any{n.Name, status, age(n.CreationTimestamp, now)}
 }

@@ -40,9 +40,6 @@ type Fork struct {
 	// Profiles lists the profile files that the fork wrote. A fork with profiles is an
 	// extra one: its numbers are kept but not used.
 	Profiles []string `json:"profiles,omitempty"`
-	// Locks is the lock analysis of a profile fork's execution trace; nil where nothing was
-	// traced.
-	Locks *Locks `json:"locks,omitempty"`
 }
 
 // Series is one operation, or one group of actors, within a fork.

@@ -206,8 +206,7 @@ func mergeForks(folder fs.FS, dir string, r *Run) error {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
 		var f Fork
-		file := unseal(b)
-		if err := decode(path, file.text, &f, r.Schema); err != nil {
+		if err := decode(path, unseal(b), &f, r.Schema); err != nil {
 			return err
 		}
 		if err := f.Validate(); err != nil {
@@ -215,9 +214,6 @@ func mergeForks(folder fs.FS, dir string, r *Run) error {
 		}
 		if !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.ID() == f.Cell.ID() }) {
 			return fmt.Errorf("%s: cell: %s is not among the run's cells", path, f.Cell.ID())
-		}
-		if err := file.check(r.Schema); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
 		}
 		if !r.has(f.Cell, f.Index) {
 			r.Forks = append(r.Forks, f)

@@ -319,17 +319,9 @@ func (r *Run) ProcessValues(c Cell, metric string) []float64 {
 	return out
 }
 
-const stampLayout = "20060102T150405Z"
-
 // Stamp formats the UTC time with which the name of a run's folder begins, unless the user
 // names the folder.
-func Stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
-
-// Stamped reports whether the name of a run's folder begins with a Stamp.
-func Stamped(folder string) bool {
-	_, err := time.Parse(stampLayout, folder[:min(len(folder), len(stampLayout))])
-	return err == nil
-}
+func Stamp(t time.Time) string { return t.UTC().Format("20060102T150405Z") }
 
 // WriteRun writes the record into dir, whole or not at all.
 func WriteRun(dir string, r *Run) error {
@@ -384,7 +376,7 @@ func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 		Schema int `json:"schema"`
 	}
 	if err := json.Unmarshal(file.text, &head); err != nil {
-		return nil, jsonError(path, file.text, err)
+		return nil, fmt.Errorf("%s: not whole JSON: %w (truncated or edited?)", path, err)
 	}
 	if head.Schema > Schema {
 		return nil, fmt.Errorf(
@@ -395,14 +387,10 @@ func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 		return nil, fmt.Errorf("%s: schema: %d is no schema (1 to %d are)", path, head.Schema, Schema)
 	}
 	r := &Run{}
-	if err := decode(path, file.text, r, head.Schema); err != nil {
+	if err := decode(path, file, r, head.Schema); err != nil {
 		return nil, err
 	}
 	if err := r.validate(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	// The checksum comes last, because the errors above name the field.
-	if err := file.check(r.Schema); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := mergeForks(folder, dir, r); err != nil {

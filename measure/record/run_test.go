@@ -144,7 +144,7 @@ func TestReadRunNamesTheField(t *testing.T) {
 		{"no forks asked for", `"forks": 2`, `"forks": 0`, "settings.forks: 0"},
 		{"more forks than a schedule holds", `"forks": 2`, `"forks": 10001`,
 			"settings.forks: 10001, want 1 to 10000"},
-		{"missing name", `"name": "r"`, `"name": ""`, "name: missing"},
+		{"missing name", `"name": "r"`, `"name": ""`, "name, started: missing"},
 		{"negative value", `"ns/op": 40`, `"ns/op": -40`, "values[\"ns/op\"]: -40"},
 		{"not a number", `"ns/op": 40`, `"ns/op": NaN`, "not whole JSON"},
 		{"series without operation", `"op": "get"`, `"op": ""`, "series[0].op"},
@@ -156,8 +156,8 @@ func TestReadRunNamesTheField(t *testing.T) {
 			if !strings.Contains(text, c.old) {
 				t.Fatalf("%s is not in the file", c.old)
 			}
-			if err := os.WriteFile(filepath.Join(dir, RunFile),
-				[]byte(strings.Replace(text, c.old, c.new, 1)), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, RunFile), edited(text, c.old, c.new),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 			_, err := ReadRun(dir)

@@ -1,7 +1,7 @@
 package record
 
-// The properties that readers of run.json rely on. Every error begins with the path of the
-// wrong field, such as forks[3].series[0].values["ns/op"].
+// The properties that readers of run.json rely on, whoever wrote it: they bound what a schedule
+// or a picture of it takes. Every error begins with the path of the wrong field.
 
 import (
 	"errors"
@@ -18,31 +18,21 @@ import (
 )
 
 func (r *Run) validate() error {
+	rule, most := r.Settings.Rule, r.Settings.Forks
 	switch {
-	case r.Name == "":
-		return errors.New("name: missing")
-	case r.Started.IsZero():
-		return errors.New("started: missing")
-	case !r.Finished.IsZero() && r.Finished.Before(r.Started):
-		return fmt.Errorf("finished: %s is before started", r.Finished)
+	case r.Name == "" || r.Started.IsZero():
+		return errors.New("name, started: missing")
 	case len(r.Cells) == 0:
 		return errors.New("cells: none")
 	case r.Settings.Forks < 1 || r.Settings.Forks > MaxForks:
 		return fmt.Errorf("settings.forks: %d, want 1 to %d", r.Settings.Forks, MaxForks)
+	case !natural(rule.Threshold) || !natural(rule.Equivalence) || !(rule.Alpha > 0 && rule.Alpha <= 1):
+		return fmt.Errorf("settings.rule: %+v, want bounds of 0 or more and a probability", rule)
+	case len(r.Looks) > MaxLooks:
+		return fmt.Errorf("looks: %d, want %d at most", len(r.Looks), MaxLooks)
+	case len(r.Workloads) > MaxWorkloads:
+		return fmt.Errorf("workloads: %d, want %d at most", len(r.Workloads), MaxWorkloads)
 	}
-	if err := validateRule(r.Settings.Rule); err != nil {
-		return fmt.Errorf("settings.rule.%w", err)
-	}
-	if r.Settings.Budget < 0 {
-		return fmt.Errorf("settings.budget: %d is negative", r.Settings.Budget)
-	}
-	if p := r.Settings.Plant; p != nil && (p.Impl == "" || !natural(p.Share)) {
-		return fmt.Errorf("settings.plant: %+v, want the name of a store and a share of 0 or more", *p)
-	}
-	if n := len(r.Looks); n > MaxLooks {
-		return fmt.Errorf("looks: %d, want %d at most", n, MaxLooks)
-	}
-	most := r.Settings.Forks
 	for i, l := range r.Looks {
 		most = max(most, l.Forks)
 		if l.Forks < r.Settings.Forks || l.Forks > MaxForks {
@@ -53,26 +43,8 @@ func (r *Run) validate() error {
 	if err := CheckPlanned(most, len(r.Cells)); err != nil {
 		return fmt.Errorf("settings.forks, looks: %w", err)
 	}
-	if n := len(r.Workloads); n > MaxWorkloads {
-		return fmt.Errorf("workloads: %d, want %d at most", n, MaxWorkloads)
-	}
-	keys := map[string]bool{}
-	for i, w := range r.Workloads {
-		if w.Key == "" || w.Name == "" {
-			return fmt.Errorf("workloads[%d]: key and name must be set", i)
-		}
-		if keys[w.Key] {
-			return fmt.Errorf("workloads[%d].key: %q is there twice", i, w.Key)
-		}
-		keys[w.Key] = true
-	}
 	if err := r.Settings.Shard.validate(r); err != nil {
 		return fmt.Errorf("settings.shard.%w", err)
-	}
-	for i, im := range r.Impls {
-		if err := im.validate(); err != nil {
-			return fmt.Errorf("implementations[%d].%w", i, err)
-		}
 	}
 	cells := map[string]bool{}
 	for i, c := range r.Cells {
@@ -87,12 +59,7 @@ func (r *Run) validate() error {
 			return err
 		}
 	}
-	return r.validateForks(cells)
-}
-
-// validateForks also finds forks that would be counted twice.
-func (r *Run) validateForks(cells map[string]bool) error {
-	first := map[forkKey]int{}
+	first := map[forkKey]int{} // a fork that is there twice would be counted twice
 	for i := range r.Forks {
 		f := &r.Forks[i]
 		if err := f.Validate(); err != nil {
@@ -111,33 +78,6 @@ func (r *Run) validateForks(cells map[string]bool) error {
 	return nil
 }
 
-func validateRule(r stats.Rule) error {
-	switch {
-	case !natural(r.Threshold):
-		return fmt.Errorf("threshold: %v, want a number of 0 or more", r.Threshold)
-	case !natural(r.Equivalence):
-		return fmt.Errorf("equivalence: %v, want a number of 0 or more", r.Equivalence)
-	case !natural(r.Alpha) || r.Alpha == 0 || r.Alpha > 1:
-		return fmt.Errorf("alpha: %v, want a probability above 0", r.Alpha)
-	}
-	return nil
-}
-
-func (im *Implementation) validate() error {
-	switch {
-	case im.Component == "":
-		return errors.New("component: missing")
-	case im.Name == "":
-		return errors.New("name: missing")
-	case im.CasesPassed < 0:
-		return fmt.Errorf("casesPassed: %d is negative", im.CasesPassed)
-	case !slices.Contains([]string{VerifyPassed, VerifyFailed, VerifySkipped}, im.Verified):
-		return fmt.Errorf("verified: %q, want %s, %s or %s", im.Verified, VerifyPassed, VerifyFailed,
-			VerifySkipped)
-	}
-	return nil
-}
-
 var components = []contract.Component{contract.ComponentStore, contract.ComponentFIFO,
 	contract.ComponentDelay, contract.ComponentQueue, contract.ComponentLimiter,
 	contract.ComponentInformer}
@@ -146,22 +86,18 @@ func (c Cell) validate() error {
 	switch {
 	case !slices.Contains(components, c.Component):
 		return fmt.Errorf("component: %q, want one of %v", c.Component, components)
-	case c.Impl == "":
-		return errors.New("impl: missing")
-	case c.Workload == "":
-		return errors.New("workload: missing")
+	case c.Impl == "" || c.Workload == "":
+		return errors.New("impl, workload: missing")
 	case c.Procs < 1 || c.Procs > maxProcs:
 		return fmt.Errorf("procs: %d, want 1 to %d", c.Procs, maxProcs)
 	case c.Role != "" && c.Role != AARole:
 		return fmt.Errorf("role: %q, want none or %q", c.Role, AARole)
 	}
 	for i, p := range c.Params {
-		if p.Key == "" || p.Value == "" {
-			return fmt.Errorf("params[%d]: key and value must be set", i)
-		}
-		if n, _ := strconv.ParseFloat(p.Value, 64); !(n >= 0 && n <= maxParam) { // 0 if it is no number
-			return fmt.Errorf("params[%d].value: %q, want a number of 0 to %g, or a word", i, p.Value,
-				maxParam)
+		n, _ := strconv.ParseFloat(p.Value, 64) // 0 if it is no number
+		if p.Key == "" || p.Value == "" || !(n >= 0 && n <= maxParam) {
+			return fmt.Errorf("params[%d]: %q of %q, want a number of 0 to %g, or a word", i, p.Value,
+				p.Key, maxParam)
 		}
 	}
 	return nil
@@ -169,13 +105,11 @@ func (c Cell) validate() error {
 
 // Validate returns an error that names the field whose value no fork can have.
 func (f *Fork) Validate() error {
-	switch {
-	case f.Index < 0 || f.Index >= MaxForks && f.Index != ProfileIndex:
+	if f.Index < 0 || f.Index >= MaxForks && f.Index != ProfileIndex {
 		return fmt.Errorf("index: %d, want 0 to %d, or %d of a fork with profiles", f.Index, MaxForks-1,
 			ProfileIndex)
-	case f.Block < 0:
-		return fmt.Errorf("block: %d is negative", f.Block)
-	case !natural(f.Seconds):
+	}
+	if !natural(f.Seconds) {
 		return fmt.Errorf("seconds: %v, want a number of 0 or more", f.Seconds)
 	}
 	if err := f.Cell.validate(); err != nil {
@@ -193,47 +127,23 @@ func (f *Fork) Validate() error {
 }
 
 func (s *Series) validate() error {
-	switch {
-	case s.Op == "":
+	if s.Op == "" {
 		return errors.New("op: missing")
-	case s.Goroutines < 0:
-		return fmt.Errorf("goroutines: %d is negative", s.Goroutines)
 	}
-	if err := validateValues("values", s.Values); err != nil {
-		return err
+	err := errors.Join(validateValues("values", s.Values), validateRatios("base", s.Base))
+	if d := s.Duet; d != nil {
+		if d.Against == "" || len(d.Ratios) == 0 {
+			return errors.New("duet: against or ratios are missing")
+		}
+		err = errors.Join(err, validateRatios("duet.ratios", d.Ratios),
+			validateValues("duet.reference", d.Reference))
 	}
-	if err := s.Duet.validate(); err != nil {
-		return fmt.Errorf("duet.%w", err)
-	}
-	if err := validateRatios("base", s.Base); err != nil {
-		return err
-	}
-	for i, v := range s.Passes {
-		if !natural(v) {
-			return fmt.Errorf("passes[%d]: %v, want a number of 0 or more", i, v)
+	for name, text := range s.Histograms {
+		if _, e := stats.DecodeHistogram(text); e != nil {
+			err = errors.Join(err, fmt.Errorf("histograms[%q]: %w", name, e))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Histograms)) {
-		if _, err := stats.DecodeHistogram(s.Histograms[name]); err != nil {
-			return fmt.Errorf("histograms[%q]: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func (d *Duet) validate() error {
-	switch {
-	case d == nil:
-		return nil
-	case d.Against == "":
-		return errors.New("against: missing")
-	case len(d.Ratios) == 0:
-		return errors.New("ratios: missing")
-	}
-	if err := validateRatios("ratios", d.Ratios); err != nil {
-		return err
-	}
-	return validateValues("reference", d.Reference)
+	return err
 }
 
 func validateRatios(field string, ratios map[string]LogRatio) error {
@@ -252,9 +162,6 @@ func validateRatios(field string, ratios map[string]LogRatio) error {
 	return nil
 }
 
-// mostLogRatio is more than any two implementations differ: a factor of e to the 50.
-const mostLogRatio = 50
-
 // validateValues also checks that benchfmt can write each name as a unit.
 func validateValues(field string, values map[string]float64) error {
 	for _, metric := range slices.Sorted(maps.Keys(values)) {
@@ -270,11 +177,12 @@ func validateValues(field string, values map[string]float64) error {
 }
 
 // The bounds are far beyond what is measured. They keep a record that was edited from filling the
-// memory of who reads it: ratios of values are finite, and pictures of them have axes.
+// memory of its reader: ratios of values are finite, and pictures of them have axes.
 const (
-	maxValue = 1e100
-	maxParam = 1e15
-	maxProcs = 1 << 16
+	maxValue     = 1e100
+	maxParam     = 1e15
+	maxProcs     = 1 << 16
+	mostLogRatio = 50 // a factor of e to the 50
 )
 
 func natural(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }

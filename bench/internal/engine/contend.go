@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"math"
 	"runtime"
 	"slices"
@@ -37,7 +36,7 @@ type Worker struct {
 // nothing runs yet. Contend blocks until every goroutine has returned.
 func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profiler,
 	process map[string]float64) ([]record.Series, error) {
-	crews, err := crewsOf(s, w, p)
+	crews, err := crewsOf(s, w)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,6 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 	running, working := begin(ctx, crews, paced(w), start, from, end)
 	time.Sleep(time.Until(from))
 	before := sysinfo.ReadCounters()
-	untraced := p.TraceUntil(end)
 	time.Sleep(time.Until(end))
 	sysinfo.ReadCounters().Since(before, process)
 	if s, ok := s.(Quieter); ok {
@@ -74,7 +72,7 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 			series = append(series, Summarise(g, crews[i], w.Duration))
 		}
 	}
-	return series, errors.Join(ctx.Err(), untraced)
+	return series, ctx.Err()
 }
 
 // measuredFrom is when the measured time begins: after the warm-up, or at an Awaiter's earliest
@@ -91,7 +89,7 @@ func measuredFrom(s Subject, start time.Time, warmup time.Duration) time.Time {
 }
 
 // crewsOf makes the workers of each group.
-func crewsOf(s Subject, w load.Workload, p *profile.Profiler) ([][]*Worker, error) {
+func crewsOf(s Subject, w load.Workload) ([][]*Worker, error) {
 	crews := make([][]*Worker, len(w.Groups))
 	timing := timingCost()
 	for i, g := range w.Groups {
@@ -105,7 +103,7 @@ func crewsOf(s Subject, w load.Workload, p *profile.Profiler) ([][]*Worker, erro
 			if err != nil {
 				return nil, err
 			}
-			wk := NewWorker(Marked(p, a, SeriesName(g)), g, w.Duration, op.Role == load.RoleConsume)
+			wk := NewWorker(a, g, w.Duration, op.Role == load.RoleConsume)
 			if g.Rate == 0 && g.Think == 0 && a.Prepare == nil && !wk.consumes {
 				wk.stride = &stride{timing: timing, group: &decided}
 			}
@@ -153,11 +151,6 @@ func begin(ctx context.Context, crews [][]*Worker, sliced bool, start, from,
 		}
 	}
 	return running, working
-}
-
-// SeriesName names the series of a group.
-func SeriesName(g load.Group) string {
-	return record.Series{Group: g.Name, Op: string(g.Op)}.Name()
 }
 
 // NewWorker makes the worker of an actor for a measured time; consumes says that it only
@@ -387,19 +380,4 @@ func Summarise(g load.Group, crew []*Worker, duration time.Duration) record.Seri
 	}
 	crew[0].actor.Seen.Summarise(&s)
 	return s
-}
-
-// Marked returns an actor that marks its every batch in the trace of a profile fork. A
-// measured fork has none, so its loops are unchanged. When no trace is on, a mark costs a
-// nanosecond.
-func Marked(p *profile.Profiler, a Actor, series string) Actor {
-	if p == nil {
-		return a
-	}
-	loop := a.Loop
-	a.Loop = func(n int) int {
-		p.Mark(series)
-		return loop(n)
-	}
-	return a
 }

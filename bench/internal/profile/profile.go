@@ -1,6 +1,4 @@
-// Package profile makes an extra fork's profiles: the pprof files (profile.go), and an
-// execution trace of a part of the measured time (trace.go), from which it finds the longest
-// wait for a lock and the longest hold (locks.go).
+// Package profile makes an extra fork's profiles: the pprof files.
 package profile
 
 import (
@@ -20,7 +18,6 @@ type Profiler struct {
 	dir     string
 	cpu     *os.File
 	started bool
-	tracer  tracer
 }
 
 // Contention is sampled: one in mutexFraction contended unlocks, and one blocking per
@@ -81,7 +78,5 @@ func (p *Profiler) End(f *record.Fork) error {
 		errs = append(errs, out.Close())
 		f.Profiles = append(f.Profiles, path)
 	}
-	// Last: the analysis allocates, and the heap profile must show the component.
-	errs = append(errs, p.locks(f))
 	return errors.Join(errs...)
 }

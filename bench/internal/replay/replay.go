@@ -117,7 +117,7 @@ func Run(ctx context.Context, entry catalog.Entry, w load.Workload, path string,
 // of what comes before them.
 func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Workload,
 	p *profile.Profiler, process map[string]float64) ([]record.Series, error) {
-	crews, err := traceReaders(target, w, p)
+	crews, err := traceReaders(target, w)
 	if err != nil {
 		return nil, err
 	}
@@ -135,18 +135,13 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 			running.Go(func() { wk.Run(reading, who, len(crew), start, start, start.Add(untilStopped)) })
 		}
 	}
-	var untraced error
-	if p != nil {
-		running.Go(func() { untraced = p.TraceUntil(start.Add(profile.TraceTime)) })
-	}
 	f := feeder{stats.NewHistogram(), stats.NewHistogram(), stats.NewHistogram(), stats.NewHistogram()}
-	if err = f.apply(ctx, target, trace, start, traceSpeed(trace, w), p); err == nil {
+	if err = f.apply(ctx, target, trace, start, traceSpeed(trace, w)); err == nil {
 		err = target.settle(ctx)
 	}
 	took := time.Since(start)
 	sysinfo.ReadCounters().Since(before, process)
 	stop()
-	p.EndTrace()
 	running.Wait()
 
 	series := []record.Series{f.series(trace, traceSpeed(trace, w), took)}
@@ -155,7 +150,7 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 			series = append(series, engine.Summarise(g, crews[i], took))
 		}
 	}
-	return append(series, target.consumed(took)...), errors.Join(err, untraced)
+	return append(series, target.consumed(took)...), err
 }
 
 // feeder hands over the events of a trace.
@@ -163,7 +158,7 @@ type feeder struct{ response, delay, service, late *stats.Histogram }
 
 // apply hands over each event when it is due, until ctx ends.
 func (f feeder) apply(ctx context.Context, target traceTarget, trace *load.Trace, start time.Time,
-	speed float64, p *profile.Profiler) error {
+	speed float64) error {
 	var due engine.Timetable
 	for i := range trace.Events {
 		if ctx.Err() != nil {
@@ -171,7 +166,6 @@ func (f feeder) apply(ctx context.Context, target traceTarget, trace *load.Trace
 		}
 		e := &trace.Events[i]
 		from, lateness := due.Await(start.Add(time.Duration(float64(e.At) * speed)))
-		p.Mark("replay:apply")
 		began := time.Now()
 		if err := target.apply(ctx, e, from, lateness); err != nil {
 			return fmt.Errorf("event %d, %s of %s: %w", i, e.Type, e.Key, err)
@@ -225,8 +219,7 @@ func readersOf(w load.Workload) []load.Group {
 }
 
 // traceReaders makes the readers, in the order of readersOf.
-func traceReaders(target traceTarget, w load.Workload, p *profile.Profiler) ([][]*engine.Worker,
-	error) {
+func traceReaders(target traceTarget, w load.Workload) ([][]*engine.Worker, error) {
 	var crews [][]*engine.Worker
 	for _, g := range readersOf(w) {
 		var crew []*engine.Worker
@@ -235,8 +228,7 @@ func traceReaders(target traceTarget, w load.Workload, p *profile.Profiler) ([][
 			if err != nil {
 				return nil, err
 			}
-			crew = append(crew, engine.NewWorker(engine.Marked(p, a, engine.SeriesName(g)), g, stats.LongRun,
-				false))
+			crew = append(crew, engine.NewWorker(a, g, stats.LongRun, false))
 		}
 		crews = append(crews, crew)
 	}

@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/internal/loopback"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
 	"github.com/informerbench/informerbench/load/synthetic"
@@ -133,7 +132,7 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 		return fmt.Errorf("--max-mutating-requests-inflight %d: use 1 or more, or 0 for no limit",
 			o.writes)
 	}
-	if err := loopback.CheckAddress(o.server.Address); err != nil {
+	if err := apiserver.CheckAddress(o.server.Address); err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	if o.kubeconfig == "" {

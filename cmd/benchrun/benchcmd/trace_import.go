@@ -76,7 +76,7 @@ such rows out and counts them.`,
 			}
 			trace, report, err := load.ImportCSV(load.CSVFile{Name: pods, Reader: podFile}, table, o)
 			if err != nil {
-				var rows load.RowErrors
+				var rows load.FieldErrors
 				if errors.As(err, &rows) {
 					return fmt.Errorf(
 						"%w\nnothing was written; --skip-bad-rows leaves such rows out and counts them", err)

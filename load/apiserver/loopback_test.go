@@ -1,4 +1,4 @@
-package loopback
+package apiserver
 
 import (
 	"net/http"
@@ -27,15 +27,15 @@ func TestAddresses(t *testing.T) {
 
 func TestListen(t *testing.T) {
 	t.Parallel()
-	if _, err := Listen("0.0.0.0:0"); err == nil {
+	if _, err := listen("0.0.0.0:0"); err == nil {
 		t.Error("it listens on every interface")
 	}
-	listener, err := Listen(DefaultAddress)
+	listener, err := listen(DefaultAddress)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = listener.Close() }()
-	if _, err := Listen(listener.Addr().String()); err == nil ||
+	if _, err := listen(listener.Addr().String()); err == nil ||
 		!strings.Contains(err.Error(), "choose another address") {
 		t.Errorf("a taken address: %v, want an error that says what to do", err)
 	}
@@ -64,7 +64,7 @@ func TestRequests(t *testing.T) {
 		for _, origin := range c.origins {
 			req.Header.Add("Origin", origin)
 		}
-		if err := CheckRequest(req); (err != nil) != c.refused {
+		if err := checkLocal(req); (err != nil) != c.refused {
 			t.Errorf("Host %q, Origin %q: %v, refused: want %v", c.host, c.origins, err, c.refused)
 		}
 	}
@@ -72,19 +72,18 @@ func TestRequests(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	t.Parallel()
-	s := NewSlots(1)
-	leave, ok := s.Enter()
-	if _, again := s.Enter(); !ok || again {
-		t.Fatalf("entered: %v, and again: %v; want one", ok, again)
+	f := newInFlight(&Options{MaxInFlight: 1, MaxMutatingInFlight: -1})
+	leave, err := f.enter(http.MethodGet)
+	if _, again := f.enter(http.MethodGet); err != nil || again == nil {
+		t.Fatalf("entered: %v, and again: %v; want one", err, again)
 	}
 	leave()
-	if _, ok := s.Enter(); !ok {
-		t.Error("a slot that was left is taken")
+	if _, err := f.enter(http.MethodGet); err != nil {
+		t.Errorf("a slot that was left is taken: %v", err)
 	}
-	none := NewSlots(-1)
 	for range 1000 {
-		if _, ok := none.Enter(); !ok {
-			t.Fatal("no limit has an end")
+		if _, err := f.enter(http.MethodPost); err != nil {
+			t.Fatalf("no limit has an end: %v", err)
 		}
 	}
 }

@@ -1,9 +1,4 @@
-// Package loopback has what this project's HTTP servers share: only this machine may reach
-// them, no web page in a browser may misuse them, and no client may use them up.
-//
-// A server listens with Listen, asks CheckRequest before every handler, takes a slot of
-// Slots for each request in progress, and gives http.Server the limits below.
-package loopback
+package apiserver
 
 import (
 	"fmt"
@@ -11,29 +6,16 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 )
 
-// The limits keep an idle or greedy client from using up a server. They are those of
-// kube-apiserver.
-const (
-	// HeaderTimeout is how long a client may take to send a request's header.
-	HeaderTimeout = 32 * time.Second
-	// IdleTimeout is how long a connection is kept without a request.
-	IdleTimeout = 90 * time.Second
-	// MaxHeader is the most bytes that a request's header may have.
-	MaxHeader = 1 << 20
-	// RetryAfter is how many seconds a client must wait that was refused because the server
-	// was full.
-	RetryAfter = 1
-)
+// Only this machine may reach the server, and no web page in a browser may misuse it.
 
 // DefaultAddress is a free port of the loopback interface.
 const DefaultAddress = "127.0.0.1:0"
 
-// IsHost reports whether a host, without a port, is a name or an address of the loopback
+// isLocal reports whether a host, without a port, is a name or an address of the loopback
 // interface. Other names may resolve to it too, but their owner can change that at any time.
-func IsHost(host string) bool {
+func isLocal(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
@@ -48,7 +30,7 @@ func CheckAddress(address string) error {
 	if err != nil {
 		return fmt.Errorf("address %q: %w: use HOST:PORT, such as %s", address, err, DefaultAddress)
 	}
-	if !IsHost(host) {
+	if !isLocal(host) {
 		return fmt.Errorf(
 			"address %q is not on the loopback interface: use 127.0.0.1, [::1] or localhost, such as %s",
 			address, DefaultAddress)
@@ -56,9 +38,9 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// Listen listens on a "HOST:PORT" of the loopback interface; port 0 is any free one. The
+// listen listens on a "HOST:PORT" of the loopback interface; port 0 is any free one. The
 // error says what to give instead.
-func Listen(address string) (net.Listener, error) {
+func listen(address string) (net.Listener, error) {
 	if err := CheckAddress(address); err != nil {
 		return nil, err
 	}
@@ -76,52 +58,27 @@ func Listen(address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// CheckRequest refuses requests that a web page in a browser could send. A page whose own
+// checkLocal refuses requests that a web page in a browser could send. A page whose own
 // name was made to resolve to this server (DNS rebinding) sends that name as Host. Any other
 // page sends its Origin with every request that changes something. Programs such as kubectl
 // and curl send no Origin, and as Host the loopback address that they were given.
-func CheckRequest(req *http.Request) error {
+func checkLocal(req *http.Request) error {
 	host := req.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
-	if !IsHost(host) {
-		return fmt.Errorf(
+	if !isLocal(host) {
+		return forbidden(fmt.Sprintf(
 			"the request names the host %q: this server answers requests for localhost, 127.0.0.1 and "+
-				"[::1] only", req.Host)
+				"[::1] only", req.Host))
 	}
 	// No browser sends several values; all of them must be local.
 	for _, origin := range req.Header.Values("Origin") {
-		if from, err := url.Parse(origin); err != nil || !IsHost(from.Hostname()) {
-			return fmt.Errorf(
+		if from, err := url.Parse(origin); err != nil || !isLocal(from.Hostname()) {
+			return forbidden(fmt.Sprintf(
 				"the request comes from a page of %q: this server answers pages of localhost, 127.0.0.1 and "+
-					"[::1] only", origin)
+					"[::1] only", origin))
 		}
 	}
 	return nil
-}
-
-// Slots are what requests in progress occupy, one each. The nil value has no limit.
-type Slots chan struct{}
-
-// NewSlots makes n slots; a negative n is no limit.
-func NewSlots(n int) Slots {
-	if n < 0 {
-		return nil
-	}
-	return make(Slots, n)
-}
-
-// Enter takes a slot without waiting; the caller calls leave after the answer. It reports
-// whether a slot was free.
-func (s Slots) Enter() (leave func(), ok bool) {
-	if s == nil {
-		return func() {}, true
-	}
-	select {
-	case s <- struct{}{}:
-		return func() { <-s }, true
-	default:
-		return nil, false
-	}
 }
