@@ -418,11 +418,11 @@ func TestPairWithAnotherProgram(t *testing.T) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	// A list of dense takes a fifth of the time or less: six forks settle it, however busy the
+	// A list of lockfree takes less than half of the time: six forks settle it, however busy the
 	// machine.
 	const far = "name: far\ncomponent: store\nobjects:\n  count: 2000\nops: [list]\nduration: 3ms\n"
 	code, out, errOut := benchrun(t, "run", "-f", write(t, "far.yaml", far), "--impl",
-		"clientgo,dense", "--forks", "2", "--budget", "20s", "--skip-verify", "--wide", "--profile=false",
+		"clientgo,lockfree", "--forks", "2", "--budget", "20s", "--skip-verify", "--wide", "--profile=false",
 		"-o", dir)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errOut)

@@ -39,7 +39,7 @@ func TestUnknownNames(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"run", "--preset", "lock-starvaton"}, "have quick, operations, lock-starvation"},
+		{[]string{"run", "--preset", "lock-starvaton"}, "have quick, lock-starvation"},
 		{[]string{"run", "--impl", "lokfree"}, "lockfree"},
 		{[]string{"run", "--component", "stores"}, "have store, "},
 		{[]string{"verify", "--impl", "quad"}, "quadheap"},
