@@ -46,8 +46,13 @@ type SizePoint struct {
 // Scalings evaluates the sweeps of a run, in measuring order. It is empty for a run without
 // sweeps.
 func Scalings(r *record.Run) []Scaling {
+	// A workload has one sweep, so its cells differ in the swept parameter and in the
+	// implementation only.
+	workloads := inGroups(slices.DeleteFunc(slices.Clone(r.Cells), func(c record.Cell) bool {
+		return c.Role != ""
+	}), func(c record.Cell) [2]string { return [2]string{string(c.Component), c.Workload} })
 	var out []Scaling
-	for _, cells := range byWorkload(r) {
+	for _, cells := range workloads {
 		vary := varying(cells)
 		if vary == "" {
 			continue
@@ -71,21 +76,16 @@ func Scalings(r *record.Run) []Scaling {
 	return out
 }
 
-// byWorkload groups the cells by workload. A workload has one sweep, so its cells differ in
-// the swept parameter and in the implementation only.
-func byWorkload(r *record.Run) [][]record.Cell {
-	var out [][]record.Cell
-	for _, c := range r.Cells {
-		if c.Role != "" {
-			continue
-		}
-		i := slices.IndexFunc(out, func(have []record.Cell) bool {
-			return have[0].Component == c.Component && have[0].Workload == c.Workload
-		})
-		if i < 0 {
+// inGroups are the elements of each key, in the order of the first of them.
+func inGroups[T any, K comparable](all []T, key func(T) K) (out [][]T) {
+	at := map[K]int{}
+	for _, v := range all {
+		i, ok := at[key(v)]
+		if !ok {
 			i, out = len(out), append(out, nil)
+			at[key(v)] = i
 		}
-		out[i] = append(out[i], c)
+		out[i] = append(out[i], v)
 	}
 	return out
 }
@@ -104,14 +104,10 @@ func varying(cells []record.Cell) string {
 			return key
 		}
 	}
-	if severalProcs(cells) {
+	if slices.ContainsFunc(cells, func(c record.Cell) bool { return c.Procs != cells[0].Procs }) {
 		return varyProcs
 	}
 	return ""
-}
-
-func severalProcs(cells []record.Cell) bool {
-	return slices.ContainsFunc(cells, func(c record.Cell) bool { return c.Procs != cells[0].Procs })
 }
 
 func sizeOf(c record.Cell, vary string) float64 {
