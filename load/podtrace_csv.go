@@ -100,8 +100,7 @@ func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportRep
 			"import: --compress %v, --namespaces %d: use a factor of 1 or more, and 1 namespace or more",
 			options.Compress, options.Namespaces)
 	}
-	im := &importer{options: options, report: &report, fits: map[string][]string{},
-		drawn: nodes.Reader == nil}
+	im := &importer{options: options, report: &report, drawn: nodes.Reader == nil}
 	source := "imported from " + pods.Name
 	if !im.drawn {
 		source += " and " + nodes.Name
@@ -145,9 +144,7 @@ type importer struct {
 	bad     FieldErrors
 	nodes   []csvNode
 	pods    []csvPod
-	fits    map[string][]string // nodes by the pod's requests, of mostKeptFits names in all
-	kept    int                 // names in fits, and those that found no room
-	drawn   bool                // there is no file of nodes
+	drawn   bool // there is no file of nodes
 }
 
 type csvNode struct {
@@ -176,9 +173,8 @@ func (im *importer) reject(e *FieldError, value string) {
 // place derives namespace and node by the rules of ImportCSV. It returns false if the pod
 // fits on no node.
 func (im *importer) place(p *csvPod, r *row) bool {
-	models, shape := r.value(fieldGPUSpec), p.shape()
 	if p.Namespace == "" {
-		application := shape
+		application := p.shape()
 		switch {
 		case r.has(fieldApplication):
 			application = r.value(fieldApplication)
@@ -194,18 +190,13 @@ func (im *importer) place(p *csvPod, r *row) bool {
 	if p.node = r.value(fieldNode); p.node != "" || im.drawn {
 		return true
 	}
-	wants := shape + "/" + models
-	candidates, known := im.fits[wants]
-	if !known {
-		wanted := strings.Split(models, "|")
-		for _, n := range im.nodes {
-			fits := n.cpu >= p.CPUMilli && n.memory >= p.MemoryMiB && n.gpus >= p.GPUs
-			if fits && (models == "" || slices.Contains(wanted, n.model)) {
-				candidates = append(candidates, n.name)
-			}
-		}
-		if im.kept += len(candidates); im.kept <= mostKeptFits {
-			im.fits[wants] = candidates
+	var candidates []string
+	models := r.value(fieldGPUSpec)
+	wanted := strings.Split(models, "|")
+	for _, n := range im.nodes {
+		fits := n.cpu >= p.CPUMilli && n.memory >= p.MemoryMiB && n.gpus >= p.GPUs
+		if fits && (models == "" || slices.Contains(wanted, n.model)) {
+			candidates = append(candidates, n.name)
 		}
 	}
 	if len(candidates) == 0 {
@@ -214,11 +205,6 @@ func (im *importer) place(p *csvPod, r *row) bool {
 	p.node = candidates[im.draw(p.Name, len(candidates))]
 	return true
 }
-
-// mostKeptFits bounds what an importer keeps of nodes by requests: 16 MiB. Real files have some
-// hundred kinds of pods and a thousand nodes; where there are more, nodes are looked through
-// for each pod.
-const mostKeptFits = 1 << 20
 
 // draw chooses one of n for a pod.
 func (im *importer) draw(pod string, n int) int {

@@ -214,25 +214,17 @@ func sameJoined(dir string, run *record.Run) error {
 	return nil
 }
 
-// writeJoined writes a joined run. Its profiles are copied before anything is replaced.
+// writeJoined writes a joined run, its record first: where that is, a merge that was killed can be
+// made again.
 func writeJoined(dir string, run *record.Run, shards []record.ShardDir) (*report.Report, error) {
-	staged := filepath.Join(dir, record.StagedDir)
-	if err := os.RemoveAll(staged); err != nil { // that of a merge that was killed
-		return nil, err
-	}
-	err := copyProfiles(staged, shards)
-	if err == nil {
-		err = record.WriteRun(dir, run)
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(staged))
-	}
 	target := filepath.Join(dir, profilesDir)
-	if err := os.RemoveAll(target); err != nil {
+	if err := record.WriteRun(dir, run); err != nil {
 		return nil, err
 	}
-	// the shards have none
-	if err := os.Rename(staged, target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.RemoveAll(target); err != nil { // those of a former merge
+		return nil, err
+	}
+	if err := copyProfiles(target, shards); err != nil {
 		return nil, err
 	}
 	return report.Write(dir)

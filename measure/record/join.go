@@ -179,56 +179,59 @@ func dividedAlike(shards []ShardDir) error {
 	return nil
 }
 
-// sameRun says in what a shard is of another run than the first.
-func sameRun(first, other ShardDir) (problems []error) {
-	a, b := first.Run, other.Run
-	differ := func(what string, x, y any) {
-		if !reflect.DeepEqual(x, y) {
-			problems = append(problems,
-				fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir, other.Dir, what, x, y))
+// compared is a value that should be the same in two records.
+type compared struct {
+	what string
+	a, b any
+}
+
+// differ names the values that are not the same.
+func differ(first, other ShardDir, values ...compared) (problems []error) {
+	for _, d := range values {
+		if !reflect.DeepEqual(d.a, d.b) {
+			problems = append(problems, fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir,
+				other.Dir, d.what, d.a, d.b))
 		}
 	}
+	return problems
+}
+
+// sameRun says in what a shard is of another run than the first.
+func sameRun(first, other ShardDir) []error {
+	a, b := first.Run, other.Run
 	if x, y := a.Settings.Shard.Of, b.Settings.Shard.Of; x != y {
 		return []error{fmt.Errorf("%s is one of %d shards, %s of %d: they are of two runs", first.Dir, x,
 			other.Dir, y)}
 	}
-	differ("schema", a.Schema, b.Schema)
-	differ("revision of the code", orUnknown(a.Environment.Revision),
-		orUnknown(b.Environment.Revision))
-	if err := a.Environment.SameMachine(&b.Environment); err != nil {
+	x, y := a.Environment, b.Environment
+	values := []compared{{"schema", a.Schema, b.Schema},
+		{"revision of the code", cmp.Or(x.Revision, "unknown"), cmp.Or(y.Revision, "unknown")},
+		{"CPUs of the container", x.CgroupCPUs, y.CgroupCPUs}}
+	for _, module := range slices.Sorted(maps.Keys(x.Modules)) {
+		values = append(values,
+			compared{"the version of " + module, x.Modules[module], y.Modules[module]})
+	}
+	problems := differ(first, other, values...)
+	if err := x.SameMachine(&y); err != nil {
 		problems = append(
 			problems, fmt.Errorf("%s and %s are of two classes of machines: %w", first.Dir, other.Dir, err))
 	}
-	for _, module := range slices.Sorted(maps.Keys(a.Environment.Modules)) {
-		differ("the version of "+module, a.Environment.Modules[module], b.Environment.Modules[module])
-	}
-	differ("CPUs of the container", a.Environment.CgroupCPUs, b.Environment.CgroupCPUs)
 	return append(problems, SamePlan(first, other)...)
 }
 
 // SamePlan says in what two records differ of what is to be measured, beside the shard.
-func SamePlan(first, other ShardDir) (problems []error) {
-	a, b := first.Run, other.Run
-	differ := func(what string, x, y any) {
-		if !reflect.DeepEqual(x, y) {
-			problems = append(problems,
-				fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir, other.Dir, what, x, y))
-		}
-	}
-	differ("preset", a.Preset, b.Preset)
-	differ("forks", a.Settings.Forks, b.Settings.Forks)
-	differ("seed", a.Settings.Seed, b.Settings.Seed)
-	differ("profile", a.Settings.Profile, b.Settings.Profile)
-	differ("skipVerify", a.Settings.SkipVerify, b.Settings.SkipVerify)
+func SamePlan(first, other ShardDir) []error {
+	a, b := first.Run.Settings, other.Run.Settings
+	values := []compared{{"preset", first.Run.Preset, other.Run.Preset},
+		{"forks", a.Forks, b.Forks}, {"seed", a.Seed, b.Seed}, {"profile", a.Profile, b.Profile},
+		{"skipVerify", a.SkipVerify, b.SkipVerify}, {"budget", a.Budget, b.Budget},
+		{"rule", a.Rule, b.Rule}, {"plant", plantText(a.Plant), plantText(b.Plant)}}
 	// the same trace may lie elsewhere on another machine
-	if sum := a.Settings.TraceSum; sum == "" || sum != b.Settings.TraceSum {
-		differ("trace", a.Settings.Trace, b.Settings.Trace)
-		differ("the trace's content (SHA-256)", a.Settings.TraceSum, b.Settings.TraceSum)
+	if a.TraceSum == "" || a.TraceSum != b.TraceSum {
+		values = append(values, compared{"trace", a.Trace, b.Trace},
+			compared{"the trace's content (SHA-256)", a.TraceSum, b.TraceSum})
 	}
-	differ("budget", a.Settings.Budget, b.Settings.Budget)
-	differ("rule", a.Settings.Rule, b.Settings.Rule)
-	differ("plant", plantText(a.Settings.Plant), plantText(b.Settings.Plant))
-	return append(problems, SameCells(first, other)...)
+	return append(differ(first, other, values...), SameCells(first, other)...)
 }
 
 // SameCells says in what workloads and cells two records differ.
@@ -243,24 +246,25 @@ func plantText(p *Plant) string {
 	return fmt.Sprintf("%s=%g%%", p.Impl, 100*p.Share)
 }
 
-func orUnknown(s string) string { return cmp.Or(s, "unknown") }
-
 // sameWorkloads names the first workload that differs, with the first line that does.
 func sameWorkloads(first, other ShardDir) []error {
 	a, b := first.Run.Workloads, other.Run.Workloads
 	for i := range max(len(a), len(b)) {
+		var x, y WorkloadText
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
 		switch {
-		case i >= len(a):
-			return []error{fmt.Errorf("workload %s is in %s and not in %s", b[i].Key, other.Dir, first.Dir)}
-		case i >= len(b):
-			return []error{fmt.Errorf("workload %s is in %s and not in %s", a[i].Key, first.Dir, other.Dir)}
-		case a[i].Key != b[i].Key:
-			return []error{fmt.Errorf("workload %d is %s in %s and %s in %s", i+1, a[i].Key, first.Dir,
-				b[i].Key, other.Dir)}
-		case a[i].YAML != b[i].YAML:
-			x, y := differingLines(a[i].YAML, b[i].YAML)
-			return []error{fmt.Errorf("workload %s is another in %s than in %s: %q against %q", a[i].Key,
-				first.Dir, other.Dir, x, y)}
+		case x.Key != y.Key:
+			return []error{fmt.Errorf("workload %d is %s in %s and %s in %s", i+1, cmp.Or(x.Key, "missing"),
+				first.Dir, cmp.Or(y.Key, "missing"), other.Dir)}
+		case x.YAML != y.YAML:
+			line, otherLine := differingLines(x.YAML, y.YAML)
+			return []error{fmt.Errorf("workload %s is another in %s than in %s: %q against %q", x.Key,
+				first.Dir, other.Dir, line, otherLine)}
 		}
 	}
 	return nil
@@ -268,20 +272,14 @@ func sameWorkloads(first, other ShardDir) []error {
 
 // differingLines are the first lines in which two texts differ.
 func differingLines(a, b string) (x, y string) {
-	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range max(len(as), len(bs)) {
-		x, y = "", ""
-		if i < len(as) {
-			x = as[i]
-		}
-		if i < len(bs) {
-			y = bs[i]
-		}
+	for a != "" || b != "" {
+		x, a, _ = strings.Cut(a, "\n")
+		y, b, _ = strings.Cut(b, "\n")
 		if x != y {
-			break
+			return strings.TrimSpace(x), strings.TrimSpace(y)
 		}
 	}
-	return strings.TrimSpace(x), strings.TrimSpace(y)
+	return "", ""
 }
 
 // sameCells names the first cell that only one shard plans. The cells of an implementation
@@ -324,18 +322,14 @@ func withImplementation(impls []Implementation, im Implementation) []Implementat
 
 // inOrder are the forks of the shards in the order of the whole run's schedule.
 func inOrder(whole *Run, shards []ShardDir) (out []Fork) {
-	type key struct {
-		cell  string
-		index int
-	}
-	forks := map[key]Fork{}
+	forks := map[forkKey]Fork{}
 	for _, s := range shards {
 		for _, f := range s.Run.Forks {
-			forks[key{f.Cell.ID(), f.Index}] = f
+			forks[forkKey{f.Cell.ID(), f.Index}] = f
 		}
 	}
 	for _, p := range whole.Schedule() {
-		if f, ok := forks[key{p.Cell.ID(), p.Index}]; ok {
+		if f, ok := forks[forkKey{p.Cell.ID(), p.Index}]; ok {
 			out = append(out, f)
 		}
 	}

@@ -25,17 +25,13 @@ type Journal struct {
 
 const forksDir = "forks"
 
-// StagedDir is the folder, within a run's, in which a merge gathers the profiles before they
-// replace the former ones. A merge that is killed leaves it.
-const StagedDir = ".profiles-merged"
-
 // temporary matches the names of ReplaceFile's temporary files. A kill may leave one
 // behind.
 var temporary = regexp.MustCompile(`^\.[^.].*\.(json|md|html|txt)\d+$`)
 
 // EmptyDir returns an error unless dir can take a new run. Either it does not exist, or it
-// contains nothing except the leftovers of a run that was killed before its first fork, or of a
-// merge that was killed. If another process works in it, the error is a *HeldError.
+// contains nothing except the leftovers of a run that was killed before its first fork. If another
+// process works in it, the error is a *HeldError.
 func EmptyDir(dir string) error {
 	if err := checkUnlocked(dir); err != nil {
 		return err
@@ -49,7 +45,7 @@ func EmptyHeld(dir string) error { return empty(dir) }
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return e.Name() == lockFile || e.Name() == StagedDir || temporary.MatchString(e.Name())
+		return e.Name() == lockFile || temporary.MatchString(e.Name())
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -75,8 +71,7 @@ func CreateJournal(dir string, run *Run) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(removeTemporary(dir), os.RemoveAll(filepath.Join(dir, StagedDir)),
-		WriteRun(dir, run)); err != nil {
+	if err := errors.Join(removeTemporary(dir), WriteRun(dir, run)); err != nil {
 		return nil, err
 	}
 	return &Journal{dir: dir, run: run}, nil

@@ -275,7 +275,7 @@ func TestJoinNamesWhatIsWrong(t *testing.T) {
 		{"workload missing", func(s []ShardDir) []ShardDir {
 			s[3].Run.Workloads = s[3].Run.Workloads[:1]
 			return s
-		}, []string{"w-1", "not in results/shard-4"}},
+		}, []string{"w-1", "missing in results/shard-4"}},
 		{"cell missing", func(s []ShardDir) []ShardDir {
 			s[3].Run.Cells = s[3].Run.Cells[1:]
 			return s
