@@ -30,7 +30,7 @@ test: ## Run every test
 race: ## Run the concurrent packages under the race detector
 	$(GO) test -race $(CONCURRENT)
 
-lint: ## Run gofmt, go vet, staticcheck, golangci-lint, and what checks workflows and scripts
+lint: ## Run gofmt, go vet, the linters, and checks of workflows and scripts
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }
 	for module in . e2e examples/your-store; do \
 		(cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) ./... && \
@@ -45,7 +45,7 @@ bench: ## Run go test -bench over the catalog and show it by implementation
 	$(GO) test -run='^$$' -bench=. -count=6 ./bench | tee bench.out
 	$(GO) tool benchstat -col /impl bench.out
 
-verify: ## Run the conformance suites over the catalog, and over the broken implementations that they must catch
+verify: ## Run the suites over the catalog, and over the mutants they must catch
 	$(GO) run ./cmd/benchrun verify
 	$(GO) run ./cmd/benchrun verify --mutants
 
@@ -57,13 +57,24 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 		done; \
 	done
 
-e2e: ## Run every test against a real API server, under the race detector, and report.html in Chromium
+e2e: ## Run the tests against a real API server, and of report.html in Chromium
 	cd e2e && $(GO) test -race -count=1 -v -timeout=60m ./...
 
-results: ## Measure what changed of the presets that pages cite, into results/ (an hour for all; make results -n lists what changed)
+results: ## Measure what changed, into results/ (an hour at most; -n lists it)
 	+@$(GO) run ./results $(if $(findstring n,$(firstword -$(MAKEFLAGS))),-n)
 
-# Long random histories, many seeds and an hour of schedules: go test runs all of it shortly.
-proofs: ## Run every suite RUNS times, HISTORIES histories of faults, and the explorer for EXPLORETIME (some five hours; each setting shortens it)
+# The explorer's planted faults are found, then schedules are explored for EXPLORETIME.
+EXPLORED = ./impl/lockfree ./queue/deltafifo ./queue/workqueue
+INTERLEAVED = $(GO) test -p 1 -count=1 -v -timeout=0
+
+# go test runs all of it too, shortly: few histories, few seeds.
+proofs: ## Run suites RUNS times, HISTORIES of faults, and the explorer (5 hours)
+	$(INTERLEAVED) -tags explore -run='^TestExplore' -skip=Interleavings ./conformance/linear ./conformance/mutants $(EXPLORED)
+	$(INTERLEAVED) -tags explore,degraded -run='^TestExplorePlantedFaults$$' ./impl/lockfree
+	$(INTERLEAVED) -tags explore -run='^TestExploreInterleavings' $(EXPLORED) -explore.time=$(EXPLORETIME)
+	$(INTERLEAVED) -tags explore,degraded -run='^TestExploreInterleavings$$' ./impl/lockfree -explore.time=$(EXPLORETIME)
+ifneq ($(RUNS),0)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./bench/catalog -healthy.runs=$(RUNS)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoFaultIsLost$$' ./bench/catalog -faults.histories=$(HISTORIES)
+	$(GO) test -count=1 -v -timeout=0 -run='^TestLongHistories$$' ./bench/catalog -histories.effort=30
+endif

@@ -102,7 +102,7 @@ func TestUpstreamOfCache(t *testing.T) {
 				"h { return true } }; return false",
 		},
 		Differs: map[string]string{
-			"TestAddOnStoppedSharedInformer": "the words of the refusal: docs/differences.md",
+			"TestAddOnStoppedSharedInformer": "the words of the refusal: docs/use.md",
 		},
 	}.Run(t)
 }

@@ -36,13 +36,13 @@ func TestUpstreamOfPriorityQueue(t *testing.T) {
 		},
 		Differs: map[string]string{
 			"TestHighPriorityItemsAreReturnedBeforeLowPriorityItemMultipleTimes": "no item starves: " +
-				"docs/differences.md",
+				"docs/use.md",
 			"Controllerworkqueue returns an item as soon as its unlocked": "an item that was " +
-				"added while a worker had it goes to the end of its priority: docs/differences.md",
+				"added while a worker had it goes to the end of its priority: docs/use.md",
 			"Controllerworkqueue enqueues a locked item": "Len is what Get would " +
-				"return now: docs/differences.md",
+				"return now: docs/use.md",
 			"Controllerworkqueue Get from priority queue might get stuck when the priority queue is shut " +
-				"down": "what is ready is handed out after ShutDown: docs/differences.md",
+				"down": "what is ready is handed out after ShutDown: docs/use.md",
 		},
 	}.Run(t)
 }

@@ -3,7 +3,7 @@
 //
 // It holds tests only, and is a module of its own, so that the root module does not
 // gain the server's dependencies. The test binary starts itself again as the server,
-// in a process that the tests may kill. See docs/e2e.md.
+// in a process that the tests may kill. See docs/informer.md.
 //
 //	go test -short -timeout 6m .     # what CI runs
 //	go test -race -timeout 60m .     # everything, as make e2e

@@ -39,7 +39,7 @@ func TestPagingInformerSeesWritesAfter410(t *testing.T) {
 		// answers in pages then, and the informer goes on with pages.
 		filling bool
 		// stale: client-go has the fault too, so its informer must be stale here. If it no
-		// longer is, docs/e2e.md and docs/informer.md have to be corrected.
+		// longer is, docs/informer.md has to be corrected.
 		stale bool
 	}{
 		{name: "ours with PageSize", kind: kind{pageSize: 100}},

@@ -45,7 +45,7 @@ func pictures(scalings []Scaling) (map[string][]byte, error) {
 
 // drawable reports whether a line has two or more points.
 func (c Curve) drawable() bool {
-	return slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.valued()) > 1 })
+	return slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.Points) > 1 })
 }
 
 func (s Scaling) title(c Curve) string {
@@ -80,7 +80,7 @@ var notInFiles = regexp.MustCompile(`[^A-Za-z0-9._=+-]`)
 func (c Curve) extent() (lo, hi float64) {
 	lo = math.Inf(1)
 	for _, l := range c.Lines {
-		for _, p := range l.valued() {
+		for _, p := range l.Points {
 			for _, v := range []float64{p.Estimate.Lo, p.Estimate.Median, p.Estimate.Hi} {
 				if v > 0 {
 					lo, hi = min(lo, v), max(hi, v)
@@ -203,7 +203,7 @@ func (s Scaling) draw(c Curve) ([]byte, error) {
 		var last *point
 		lastZero := false
 		for _, size := range s.Sizes {
-			e, ok := l.valueAt(size)
+			e, ok := l.at(size)
 			if !ok {
 				d.Missing = append(d.Missing,
 					point{s.beside(size, missing[size]), p.Bottom + missingGap/2})
@@ -308,24 +308,8 @@ func (c Curve) hasZero() bool {
 
 func (c Curve) any(f func(stats.Estimate) bool) bool {
 	return slices.ContainsFunc(c.Lines, func(l Line) bool {
-		return slices.ContainsFunc(l.valued(), func(p SizePoint) bool { return f(p.Estimate) })
+		return slices.ContainsFunc(l.Points, func(p SizePoint) bool { return f(p.Estimate) })
 	})
-}
-
-// valued are the points that have a number.
-func (l Line) valued() []SizePoint {
-	return slices.DeleteFunc(slices.Clone(l.Points), func(p SizePoint) bool {
-		return math.IsNaN(p.Estimate.Median)
-	})
-}
-
-func (l Line) valueAt(size float64) (stats.Estimate, bool) {
-	for _, p := range l.valued() {
-		if p.Size == size {
-			return p.Estimate, true
-		}
-	}
-	return stats.Estimate{}, false
 }
 
 // markLegend explains the marks that a picture has beside its lines, "" if it has none.
@@ -334,7 +318,7 @@ func (s Scaling) markLegend(c Curve) string {
 	if c.hasZero() {
 		out = append(out, "open triangle on the lowest row: "+c.zeroLabel())
 	}
-	if slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.valued()) < len(s.Sizes) }) {
+	if slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.Points) < len(s.Sizes) }) {
 		out = append(out, "× at the axis: no value for this size")
 	}
 	return strings.Join(out, "; ")

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"html"
+	"math"
 	"slices"
 	"strconv"
 
@@ -45,8 +46,13 @@ type SizePoint struct {
 // Scalings evaluates the sweeps of a run, in measuring order. It is empty for a run without
 // sweeps.
 func Scalings(r *record.Run) []Scaling {
+	// A workload has one sweep, so its cells differ in the swept parameter and in the
+	// implementation only.
+	workloads := inGroups(slices.DeleteFunc(slices.Clone(r.Cells), func(c record.Cell) bool {
+		return c.Role != ""
+	}), func(c record.Cell) [2]string { return [2]string{string(c.Component), c.Workload} })
 	var out []Scaling
-	for _, cells := range byWorkload(r) {
+	for _, cells := range workloads {
 		vary := varying(cells)
 		if vary == "" {
 			continue
@@ -70,21 +76,16 @@ func Scalings(r *record.Run) []Scaling {
 	return out
 }
 
-// byWorkload groups the cells by workload. A workload has one sweep, so its cells differ in
-// the swept parameter and in the implementation only.
-func byWorkload(r *record.Run) [][]record.Cell {
-	var out [][]record.Cell
-	for _, c := range r.Cells {
-		if c.Role != "" {
-			continue
-		}
-		i := slices.IndexFunc(out, func(have []record.Cell) bool {
-			return have[0].Component == c.Component && have[0].Workload == c.Workload
-		})
-		if i < 0 {
+// inGroups are the elements of each key, in the order of the first of them.
+func inGroups[T any, K comparable](all []T, key func(T) K) (out [][]T) {
+	at := map[K]int{}
+	for _, v := range all {
+		i, ok := at[key(v)]
+		if !ok {
 			i, out = len(out), append(out, nil)
+			at[key(v)] = i
 		}
-		out[i] = append(out[i], c)
+		out[i] = append(out[i], v)
 	}
 	return out
 }
@@ -103,14 +104,10 @@ func varying(cells []record.Cell) string {
 			return key
 		}
 	}
-	if severalProcs(cells) {
+	if slices.ContainsFunc(cells, func(c record.Cell) bool { return c.Procs != cells[0].Procs }) {
 		return varyProcs
 	}
 	return ""
-}
-
-func severalProcs(cells []record.Cell) bool {
-	return slices.ContainsFunc(cells, func(c record.Cell) bool { return c.Procs != cells[0].Procs })
 }
 
 func sizeOf(c record.Cell, vary string) float64 {
@@ -126,15 +123,15 @@ func sizeOf(c record.Cell, vary string) float64 {
 func curve(r *record.Run, cells []record.Cell, vary, series, metric string) Curve {
 	out := Curve{Series: series, Metric: metric}
 	for _, c := range cells {
-		if len(valuesOf(r, c, series, metric)) == 0 {
+		e := compare.EstimateOf(r, c, series, metric)
+		if math.IsNaN(e.Median) {
 			continue
 		}
 		i := slices.IndexFunc(out.Lines, func(l Line) bool { return l.Impl == c.Label() })
 		if i < 0 {
 			i, out.Lines = len(out.Lines), append(out.Lines, Line{Impl: c.Label()})
 		}
-		out.Lines[i].Points = append(out.Lines[i].Points,
-			SizePoint{sizeOf(c, vary), compare.EstimateOf(r, c, series, metric)})
+		out.Lines[i].Points = append(out.Lines[i].Points, SizePoint{sizeOf(c, vary), e})
 	}
 	for _, l := range out.Lines {
 		slices.SortFunc(l.Points, func(a, b SizePoint) int { return cmp.Compare(a.Size, b.Size) })
@@ -161,7 +158,11 @@ func writeScaling(w *writer, scalings []Scaling) {
 			for _, l := range c.Lines {
 				row := table.Row{name, metric, l.Impl}
 				for _, n := range s.Sizes {
-					row = append(row, l.at(n, c.Metric, notes))
+					text := "no value"
+					if e, ok := l.at(n); ok {
+						text = NumberText(c.Metric, e.Median) + notes.mark(e.Warnings)
+					}
+					row = append(row, text)
 				}
 				t.AppendRow(row)
 				name, metric = "", ""
@@ -177,13 +178,14 @@ func writeScaling(w *writer, scalings []Scaling) {
 	}
 }
 
-func (l Line) at(size float64, metric string, notes *footnotes) string {
+// at is the value at a size; ok is false if there is none.
+func (l Line) at(size float64) (e stats.Estimate, ok bool) {
 	for _, p := range l.Points {
 		if p.Size == size {
-			return NumberText(metric, p.Estimate.Median) + notes.mark(p.Estimate.Warnings)
+			return p.Estimate, true
 		}
 	}
-	return "no value"
+	return e, false
 }
 
 func sizeText(n float64) string { return humanize.Commaf(n) }

@@ -116,7 +116,9 @@ func versusOn(r *compare.Result, base, head *Measured) (p versusPage, err error)
 	if p.Flames == nil && r.Pair {
 		p.ProfileHint = "benchrun pair takes profiles of both with --profile"
 	}
-	for _, of := range byComponent(r.Comparisons) {
+	for _, of := range inGroups(r.Comparisons, func(c *compare.Comparison) string {
+		return c.Name.Component
+	}) {
 		p.Groups = append(p.Groups, versusGroupOn(r, of, changed, &details, ids, rowOf))
 	}
 	var floors []float64
@@ -217,20 +219,6 @@ func (g *pageGate) add(n gateNumber) {
 	} else {
 		g.Rest = append(g.Rest, n)
 	}
-}
-
-// byComponent are the comparisons of each component, in the order of the run.
-func byComponent(all []*compare.Comparison) (out [][]*compare.Comparison) {
-	at := map[string]int{}
-	for _, c := range all {
-		i, ok := at[c.Name.Component]
-		if !ok {
-			i, out = len(out), append(out, nil)
-			at[c.Name.Component] = i
-		}
-		out[i] = append(out[i], c)
-	}
-	return out
 }
 
 func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details *versusDetails,

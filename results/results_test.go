@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -28,7 +27,7 @@ var writeTables = flag.Bool("update", false, "write the tables of Markdown from 
 //	Get by one goroutine: stores/store/stores-get/objects=100000/get/{}/ns/op | lockfree to clientgo
 //	-->
 //
-// A row's number is that of compare.Lookup, the preset before it, {} in place of the
+// A row's number is named as gates name it, the preset before it, {} in place of the
 // implementation. The rows follow, up to <!-- end of table -->.
 var tableMark = regexp.MustCompile(
 	`(?s)<!-- table(: runs|\n.*?\n)\s*-->\n(.*?)<!-- end of table -->`)
@@ -113,129 +112,78 @@ func rowsOf(runs map[string]*record.Run, spec, toRuns string) (string, error) {
 				presets)
 		}
 		var cells [2]string
-		var ratio string
+		var values [2][]float64
+		var ratio *stats.Ratio
 		for i, of := range []string{reference, impl} {
-			n, err := compare.Lookup(runs[preset], strings.Replace(name, "{}", of, 1))
+			n, err := find(runs[preset], name, reference, of)
 			if err != nil {
-				return "", err
+				return "", fmt.Errorf("%s: %w", line, err)
 			}
-			e := n.Estimate()
-			cells[i] = report.NumberText(n.Metric, e.Median)
-			lo, hi := report.NumberText(n.Metric, e.Lo), report.NumberText(n.Metric, e.Hi)
+			cells[i] = report.NumberText(n.metric, n.Estimate.Median)
+			lo, hi := report.NumberText(n.metric, n.Estimate.Lo), report.NumberText(n.metric, n.Estimate.Hi)
 			if lo != hi {
 				cells[i] += fmt.Sprintf(" [%s, %s]", lo, hi)
 			}
 			if !uniform {
 				cells[i] = of + " " + cells[i]
 			}
-			if i == 1 {
-				to, err := n.RatioTo(reference)
-				if err != nil {
-					return "", err
-				}
-				ratio = report.RatioText(to)
+			values[i] = n.values
+			if n.Against != nil {
+				ratio = n.Against.Ratio
 			}
 		}
+		if ratio == nil { // a row without a verdict
+			r, err := stats.RatioOf(values[0], values[1])
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", line, err)
+			}
+			ratio = &r
+		}
 		fmt.Fprintf(&b, "| [%s](%s%s/report.md) | %s | %s | %s |\n", label, toRuns, preset, cells[0],
-			cells[1], ratio)
+			cells[1], report.RatioText(*ratio))
 	}
 	return b.String(), nil
 }
 
-// What pack leaves can be read and reported on, and has the profiles of each implementation once.
-func TestPack(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	r := recordtest.Run(recordtest.Spec{Forks: 6, Impls: []recordtest.Impl{{Name: "a", NsPerOp: 10},
-		{Name: "b", NsPerOp: 20}}})
-	if err := recordtest.AddProfiles(dir, r, func(record.Cell) []recordtest.Stack {
-		return []recordtest.Stack{{Functions: []string{"main.main", "f"}, Samples: 3}}
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := record.WriteRun(dir, r); err != nil {
-		t.Fatal(err)
-	}
-	if err := report.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := pack(dir); err != nil {
-		t.Fatal(err)
-	}
-	var files []string
-	if err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
-		if err == nil && !info.IsDir() {
-			rel, _ := filepath.Rel(dir, path)
-			files = append(files, filepath.ToSlash(rel))
-		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"bench.txt", "profiles/store_a/allocs.pb.gz", "profiles/store_a/cpu.pb.gz",
-		"profiles/store_b/allocs.pb.gz", "profiles/store_b/cpu.pb.gz", "report.md", "run.json.gz"}
-	if !slices.Equal(files, want) {
-		t.Errorf("kept %v, want %v", files, want)
-	}
-	if text, err := os.ReadFile(filepath.Join(dir, report.MarkdownFile)); err != nil ||
-		!strings.Contains(string(text), "http=: profiles/store_b/cpu.pb.gz\n") ||
-		strings.Contains(string(text), "_p2/") || strings.Contains(string(text), "](curves/") {
-		t.Errorf("the report names other files than those kept: %v", err)
-	}
-	packed, err := record.ReadRun(dir)
-	if err != nil || len(packed.Forks) != len(r.Forks) {
-		t.Fatalf("read back: %v", err)
-	}
-	damaged, err := os.ReadFile(filepath.Join(dir, record.PackedFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, record.PackedFile), damaged[:len(damaged)/2],
-		0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := record.ReadRun(dir); err == nil || !strings.Contains(err.Error(), record.PackedFile) {
-		t.Errorf("half a record: %v", err)
-	}
+// found is a number of a run: that of one implementation in a row, with the values of its forks.
+type found struct {
+	compare.Value
+	metric string
+	values []float64
 }
 
-// Twelve presets at most, all there, take an hour and 10 MB at most.
-func TestBounds(t *testing.T) {
-	t.Parallel()
-	size, took := int64(0), time.Duration(0)
-	for _, name := range presets {
-		_, planned, err := changed(name)
+// evaluated holds the comparisons of a run with a reference, which are computed once.
+var evaluated = map[string][]compare.Group{}
+
+// find returns a number, whose name has {} in place of the implementation.
+func find(r *record.Run, name, reference, impl string) (found, error) {
+	component, _, _ := strings.Cut(name, "/")
+	key := r.Preset + " " + component + "=" + reference
+	if evaluated[key] == nil {
+		against, err := compare.AgainstReference(r, component, reference)
 		if err != nil {
-			t.Skip(err) // without its source the program cannot tell
+			return found{}, err
 		}
-		took += planned
+		evaluated[key] = compare.Within(against)
 	}
-	if err := filepath.Walk(".", func(_ string, info os.FileInfo, err error) error {
-		if err == nil {
-			size += info.Size()
+	for _, g := range evaluated[key] {
+		rest, ok := strings.CutPrefix(name, component+"/"+g.Title+"/")
+		series, metric, ok2 := strings.Cut(rest, "/{}/")
+		if !ok || !ok2 || string(g.Cells[0].Component) != component {
+			continue
 		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if len(presets) > 12 || took > time.Hour || size > 10<<20 {
-		t.Errorf("%d presets, %s by plan, %d MB", len(presets), took, size>>20)
-	}
-}
-
-// make results -n runs the command, though make itself only prints it.
-func TestMakeListsWhatChanged(t *testing.T) {
-	if _, err := exec.LookPath("make"); err != nil {
-		t.Skip(err)
-	}
-	out, err := exec.Command("make", "-C", "..", "--no-print-directory", "results",
-		"-n").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, name := range presets {
-		if !regexp.MustCompile("(?m)^" + name + " (stands|changed: .*)$").Match(out) {
-			t.Errorf("nothing is said of %s:\n%s", name, out)
+		series = strings.TrimPrefix(series, compare.ProcessSeries)
+		for _, row := range g.Rows {
+			for _, v := range row.Values {
+				if row.Series == series && row.Metric == metric && v.Impl == impl {
+					n := found{Value: v, metric: metric}
+					for _, fork := range compare.ValuesOf(r, g.Cells[v.Cell:v.Cell+1], series) {
+						n.values = append(n.values, fork[metric])
+					}
+					return n, nil
+				}
+			}
 		}
 	}
+	return found{}, fmt.Errorf("the run has no number %s of %s", name, impl)
 }

@@ -238,10 +238,6 @@ func delays() []Entry {
 	}
 }
 
-// wheelGranularity is the timing wheel's. No controller needs a finer one: the shortest
-// back-off by default is 5 ms.
-const wheelGranularity = time.Millisecond
-
 func queues() []Entry {
 	return []Entry{
 		{

@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // base is the store that broken stores wrap: client-go's, with all optional interfaces.
@@ -105,7 +104,7 @@ func (s halves) AddIndexers(ix contract.Indexers) error {
 type overlaid struct {
 	base
 	mu struct {
-		explore.Mutex
+		sync.Mutex
 		coming []any
 	}
 }
@@ -170,7 +169,7 @@ type lateValues struct {
 	base
 	first contract.Indexers
 	mu    struct {
-		explore.Mutex
+		sync.Mutex
 		values map[string][]string
 	}
 }
@@ -202,7 +201,7 @@ func (s *lateValues) ListIndexFuncValues(index string) []string {
 // busy drops an update if its lock is held, where it should wait.
 type busy struct {
 	base
-	mu explore.Mutex
+	mu sync.Mutex
 }
 
 func (s *busy) Update(key string, obj any) {
@@ -225,7 +224,6 @@ func (s *cached) Get(key string) (any, bool) {
 	o, ok := s.base.Get(key)
 	if ok {
 		runtime.Gosched()
-		explore.Point("fill")
 		s.cache.Store(key, o)
 	}
 	return o, ok
@@ -257,7 +255,7 @@ func (s updateInTwo) Update(key string, obj any) {
 type writeBehind struct {
 	base
 	mu struct {
-		explore.Mutex
+		sync.Mutex
 		waiting func()
 	}
 }

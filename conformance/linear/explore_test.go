@@ -12,6 +12,9 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
+// In the build of these tests the locks of the broken stores are the explorer's.
+func init() { explore.Instrument(explore.Code{Tests: []string{"broken_stores_test.go"}}) }
+
 // steppedGo is client-go's store, each call a step.
 func steppedGo(ix contract.Indexers) contract.Store { return linear.Stepped(clientGo(ix).(base)) }
 

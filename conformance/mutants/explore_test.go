@@ -11,6 +11,21 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
+// In the build of these tests each call of client-go's store is a step, and so is each atomic
+// operation of the mutants.
+func init() {
+	explore.Instrument(explore.Code{Edits: []explore.Fault{{Name: "steps", File: "stores.go",
+		Edits: [][2]string{{
+			"return cache.NewThreadSafeStore(own, cache.Indices{}).(base)",
+			"return linear.Stepped(cache.NewThreadSafeStore(own, cache.Indices{}).(base))",
+		}, {
+			"	\"github.com/informerbench/informerbench/contract\"\n",
+			"	\"github.com/informerbench/informerbench/conformance/linear\"\n	" +
+				"\"github.com/informerbench/informerbench/contract\"\n",
+		}},
+	}}})
+}
+
 // interleaved are the broken stores whose mistake shows only when calls meet.
 var interleaved = []string{
 	"optimistic copy", "newer version of one chunk", "lists one write behind",

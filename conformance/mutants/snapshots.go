@@ -7,10 +7,10 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // chunks is how many maps a content is spread over; a write copies one.
@@ -26,7 +26,7 @@ type content struct {
 // and look through all of it. Its steps are fields so that a mutant can replace one.
 type snapshots struct {
 	now     atomic.Pointer[content]
-	writers explore.Mutex
+	writers sync.Mutex
 
 	// write publishes what change makes of a copy of the content.
 	write func(change func(*content))
@@ -57,12 +57,10 @@ func (s *snapshots) writeInTurn(change func(*content)) {
 }
 
 func (s *snapshots) newest() *content {
-	explore.Point("newest")
 	return s.now.Load()
 }
 
 func (s *snapshots) publish(c *content) {
-	explore.Point("publish")
 	s.now.Store(c)
 }
 
@@ -321,14 +319,12 @@ func snapshotStores() []Mutant {
 				s.write = func(change func(*content)) {
 					s.writers.Lock()
 					defer s.writers.Unlock()
-					explore.Point("behind")
 					behind.Store(s.newest())
 					next := *s.newest()
 					change(&next)
 					s.publish(&next)
 				}
 				s.objects = func() []keyed {
-					explore.Point("behind")
 					return behind.Load().objects()
 				}
 				return s

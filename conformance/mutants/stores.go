@@ -29,7 +29,7 @@ type base = cache.ThreadSafeStoreWithTransaction
 func newBase(ix contract.Indexers) base {
 	own := contract.Indexers{}
 	maps.Copy(own, ix)
-	return steps(cache.NewThreadSafeStore(own, cache.Indices{}).(base))
+	return cache.NewThreadSafeStore(own, cache.Indices{}).(base)
 }
 
 type txn = contract.StoreTransaction

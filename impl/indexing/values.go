@@ -15,7 +15,7 @@ import (
 // other in memory that is reused. Append can use a Room on the writer's stack, in a store
 // that computes values without a lock of its own. Add and Empty use the memory of a
 // Values that the store keeps under its lock. They are quicker, since no call copies the
-// seven words of a Values (docs/log/stores.md).
+// seven words of a Values.
 type Values struct {
 	texts []string
 	ends  []int // where in texts each list ends

@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 const (
@@ -13,13 +11,8 @@ const (
 	blockMask = blockSize - 1
 )
 
-// cell is one place of an array. It points to
-//
-//   - the record of the object that lies there, if the object has lain there as far
-//     back as any open snapshot goes, or if no open snapshot that reads the array sees it
-//     elsewhere in there;
-//   - otherwise a stand-in, which says since when the object lies there, and what the
-//     cell pointed to before.
+// cell is one place of an array. It points to the record of the object that lies there. While an
+// open snapshot may need what lay there before, it points to a stand-in, which leads to both.
 //
 // A reader goes back to the record that lay in the cell at its snapshot, and from the
 // record's newest version to the first that is not newer than the snapshot. So a write
@@ -42,13 +35,11 @@ type array struct {
 
 // length returns the blocks and how many objects snapshot seq sees in them.
 func (a *array) length(seq uint64, s *shown) (blocks [][]cell, n int) {
-	explore.Point("array.blocks")
 	p := a.blocks.Load()
 	if p == nil {
 		return nil, 0
 	}
 	blocks = *p
-	explore.Point("array.used")
 	// Later writes may have added cells since the blocks were loaded.
 	n = min(int(a.used.Load()), capacity(blocks))
 	for n > 0 && !recordAt(blocks, n-1, seq).seen(seq, s) {
@@ -59,7 +50,6 @@ func (a *array) length(seq uint64, s *shown) (blocks [][]cell, n int) {
 
 // recordAt returns the record in the i-th cell for snapshot seq, nil if there is none.
 func recordAt(blocks [][]cell, i int, seq uint64) *record {
-	explore.Point("array.cell")
 	return blocks[i>>blockShift][i&blockMask].Load().at(seq)
 }
 
@@ -72,7 +62,7 @@ func capacity(blocks [][]cell) int {
 
 // roomFor allocates room for n objects, and for some that are added meanwhile. A
 // reader calls it before it opens its snapshot. The garbage collection that the allocation
-// brings takes most of a list's time (docs/stores.md), and no version should be kept for it.
+// brings takes most of a list's time, and no version should be kept for it.
 func roomFor[E any](n int) []E {
 	room := make([]E, 0, n+n/64)
 	if n >= yieldEvery {
@@ -110,11 +100,8 @@ func (a *array) objects(room []any, seq uint64, s *shown, c *copies) []any {
 func readBlock(part []any, block []cell, seq uint64, s *shown) {
 	kind := atomic.LoadPointer(&s.kind) // nil while no record was settled
 	for i := range part {
-		explore.Point("array.cell")
 		r := block[i].Load()
-		explore.Point("version.newest")
 		if r.newest.Load() == nil && kind != nil {
-			explore.Point("record.data")
 			part[i] = objectOf(kind, atomic.LoadPointer(&r.data))
 		} else {
 			part[i] = r.at(seq).object(seq, s) // there is one in each cell below the length
@@ -155,11 +142,9 @@ func (a *array) push(w *write, rec *record, asIs bool) uint32 {
 	a.n++
 	if a.n > a.used.Load() {
 		a.reserve(int(a.n))
-		explore.Point("push.used")
 		a.used.Store(a.n)
 	}
 	if c := a.cell(pos); asIs && c.Load() == nil {
-		explore.Point("push.cell")
 		c.Store(rec)
 	} else {
 		a.standIn(w, pos, rec)
@@ -195,7 +180,6 @@ func (a *array) standIn(w *write, pos uint32, rec *record) {
 		s.of = rec // no reader looks at it yet
 		return
 	}
-	explore.Point("standIn.cell")
 	c.Store(w.standIn(rec, before))
 }
 
@@ -213,7 +197,6 @@ func (a *array) reserve(n int) {
 		for _, block := range blocks {
 			moveCells(more[0], block)
 		}
-		explore.Point("reserve.blocks")
 		a.blocks.Store(&more)
 		return
 	}
@@ -226,7 +209,6 @@ func (a *array) reserve(n int) {
 		blocks = append(blocks, make([]cell, blockSize))
 	}
 	more := blocks // a copy, so that blocks itself need not escape to the heap when there is room
-	explore.Point("reserve.blocks")
 	a.blocks.Store(&more)
 }
 
@@ -249,12 +231,10 @@ func (a *array) trim() {
 	if used+mostFree >= a.used.Load() {
 		return
 	}
-	explore.Point("trim.used")
 	a.used.Store(used)
 	blocks := *a.blocks.Load()
 	if whole := int(used)>>blockShift + 2; len(blocks) >= 2*whole {
 		rest := slices.Clone(blocks[:whole])
-		explore.Point("trim.blocks")
 		a.blocks.Store(&rest)
 	}
 }

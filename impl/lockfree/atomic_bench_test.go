@@ -1,7 +1,6 @@
 package lockfree_test
 
-// What the writer's atomic stores cost by themselves, which bounds how fast a small write can be
-// (docs/log/stores.md).
+// What the writer's atomic stores cost by themselves, which bounds how fast a small write can be.
 
 import (
 	"sync"

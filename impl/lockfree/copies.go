@@ -3,8 +3,6 @@ package lockfree
 import (
 	"slices"
 	"sync/atomic"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // copies keeps copies of the objects of an array, block by block. A list of blocks that
@@ -65,39 +63,29 @@ type objectsAt struct {
 
 // read sets part to the objects that snapshot seq sees in the i-th block.
 func (c *copies) read(part []any, i int, block []cell, seq uint64, s *shown) {
-	explore.Point("copies.blocks")
 	b := (*c.blocks.Load())[i]
-	explore.Point("copies.touched")
 	touched := b.touched.Load()
 	if touched > seq {
-		explore.Point("copies.asked")
 		if !c.asked.Load() {
-			explore.Point("copies.ask")
 			c.asked.Store(true)
 		}
 		readBlock(part, block, seq, s)
 		return
 	}
-	explore.Point("copies.copy")
 	if found := b.copy.Load(); found != nil && found.seq == touched {
 		copy(part, found.objects)
 		return
 	}
 	readBlock(part, block, seq, s)
-	explore.Point("copies.seen")
 	if b.seen.Load() != touched+1 {
-		explore.Point("copies.see")
 		b.seen.Store(touched + 1)
 		return
 	}
 	made := &objectsAt{touched, slices.Clone(part)}
-	explore.Point("copies.publish")
 	b.copy.Store(made)
 	// Either the next writer finds the copy and drops it, or this reader finds here that a
 	// writer came first.
-	explore.Point("copies.again")
 	if b.touched.Load() != touched {
-		explore.Point("copies.withdraw")
 		b.copy.CompareAndSwap(made, nil)
 	}
 }
@@ -108,13 +96,10 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64, s *shown) {
 func (c *copies) touch(w *write, pos uint32) (first bool) {
 	b := (*c.blocks.Load())[pos>>blockShift]
 	if b.touched.Load() != w.seq {
-		explore.Point("touch.touched")
 		b.touched.Store(w.seq)
 		first = true
 	}
-	explore.Point("touch.copy")
 	if b.copy.Load() != nil {
-		explore.Point("touch.drop")
 		b.copy.Store(nil)
 	}
 	return first
@@ -130,7 +115,6 @@ func (c *copies) touchInPlace(w *write, pos uint32) (commit bool) {
 	if c.touch(w, pos) {
 		c.waiting++
 	}
-	explore.Point("touchInPlace.asked")
 	return c.waiting >= mostWaiting || c.asked.Load()
 }
 
@@ -138,7 +122,6 @@ func (c *copies) touchInPlace(w *write, pos uint32) (commit bool) {
 func (c *copies) committed() {
 	c.waiting = 0
 	if c.asked.Load() {
-		explore.Point("committed.asked")
 		c.asked.Store(false)
 	}
 }
@@ -157,6 +140,5 @@ func (c *copies) reserve(n int) {
 	for len(blocks) < n {
 		blocks = append(blocks, &blockCopy{})
 	}
-	explore.Point("copies.reserve")
 	c.blocks.Store(&blocks)
 }

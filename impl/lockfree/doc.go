@@ -123,10 +123,8 @@
 // # Memory
 //
 // About 130 bytes per object with two indexes of one value each (client-go: 160 to 185), and 16
-// more
-// once everything was listed twice (docs/stores.md). A further index takes 8 (client-go: some 45).
-// An
-// object of another type than the store's first one takes 32 more. An open snapshot keeps at
+// more once everything was listed twice. A further index takes 8 (client-go: some 45). An object
+// of another type than the store's first one takes 32 more. An open snapshot keeps at
 // most one old version of each object that it sees, two stand-ins for each cell that
 // changed hands since, the record of each object that was deleted since, and the bucket and the
 // table entry of each index value that no object has any more. That holds however long it is open

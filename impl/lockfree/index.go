@@ -7,7 +7,6 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/indexing"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // index is one secondary index: a table from values to buckets. ordinal is its place among
@@ -62,7 +61,6 @@ func (e *entry) bucket() *bucket {
 	if e == nil {
 		return nil
 	}
-	explore.Point("bucket.item")
 	item := e.item.Load()
 	if item == noBucket {
 		return nil
@@ -73,11 +71,9 @@ func (e *entry) bucket() *bucket {
 // at returns the bucket that snapshot seq sees, of b and those before it; b may be nil.
 func (b *bucket) at(seq uint64) *bucket {
 	for b != nil && b.objects.since > seq {
-		explore.Point("bucket.prior")
 		b = b.prior.Load()
 	}
 	if b != nil {
-		explore.Point("bucket.until")
 		if until := b.until.Load(); until != 0 && until <= seq {
 			return nil
 		}
@@ -100,12 +96,10 @@ func (b *bucket) list(room []any, seq uint64, s *shown) []any {
 // values returns the values that snapshot seq sees. The directory, loaded within the snapshot,
 // leads to all of them. What writes do to its parts later, this snapshot does not see.
 func (x *index) values(seq uint64) []string {
-	explore.Point("values.dir")
 	d := x.buckets.dir.Load()
 	values := make([]string, 0, len(d.parts)*len(d.entries[0])/2) // about
 	for i := 0; i < len(d.parts); i += 1 << (d.depth - d.parts[i].depth) {
 		for j := range d.entries[i] {
-			explore.Point("values.word")
 			e := &d.entries[i][j]
 			if e.word.Load() == 0 {
 				continue
@@ -148,7 +142,6 @@ func (c *core) bucket(w *write, x *index, word uint64, value string) *bucket {
 			return prior
 		}
 		if prior.objects.since == w.seq { // made and emptied by this write, so no reader looks at it
-			explore.Point("bucket.reopen")
 			prior.until.Store(0)
 			return prior
 		}
@@ -172,7 +165,6 @@ func (c *core) bucket(w *write, x *index, word uint64, value string) *bucket {
 	if prior == nil {
 		part.live++
 	}
-	explore.Point("bucket.new")
 	e.item.Store(&b.keyed)
 	return b
 }
@@ -210,7 +202,6 @@ func (c *core) removeFromBucket(w *write, rec *record, i int) {
 	}
 	// The cell stays as it is, for the snapshots before.
 	b.objects.n = 0
-	explore.Point("removeFromBucket.until")
 	b.until.Store(w.seq)
 	w.made++
 	if !b.retired {
@@ -241,7 +232,6 @@ func (b *bucket) reclaim(c *core, open []uint64, word uint64) bool {
 		prior.later = later
 	}
 	if later != nil {
-		explore.Point("bucket.unchain")
 		later.prior.Store(prior)
 	} else {
 		c.indexes[b.ordinal].replace(b, word, prior)
@@ -262,7 +252,6 @@ func (x *index) replace(b *bucket, word uint64, prior *bucket) {
 		word = t.word(b.key())
 	}
 	part, e := t.find(word, b.key())
-	explore.Point("bucket.replace")
 	if prior != nil {
 		e.item.Store(&prior.keyed)
 		return

@@ -2,8 +2,6 @@ package lockfree
 
 import (
 	"sync/atomic"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // A write in place is an Update without a version.
@@ -38,8 +36,8 @@ import (
 // A list copies a block only if it was last touched by a write of the list's snapshot or before. I2
 // touches the block with the number that the next commit will have. So a list that
 // begins after I3 reads the block cell by cell until that commit. Therefore writes in place end
-// with
-// a commit of their own when a list has asked for it, or some blocks wait (copies.touchInPlace).
+// with a commit of their own when a list has asked for it, or some blocks wait
+// (copies.touchInPlace).
 //
 // For the resource version see resourceversion.go.
 
@@ -58,17 +56,13 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 		return false
 	}
 	commit := c.objects.copies.touchInPlace(w, rec.pos)
-	explore.Point("inPlace.hide")
 	atomic.StorePointer(&e.data, nil)
 	if w.known {
 		c.resourceVersion.set(w.rv, noWrite, rec, uintptr(to.data))
 	}
-	explore.Point("inPlace.object")
 	rec.setData(to.data)
-	explore.Point("inPlace.show")
 	atomic.StorePointer(&e.data, to.data)
 	if commit {
-		explore.Point("inPlace.commit")
 		c.committed.Store(w.seq)
 		c.objects.copies.committed()
 	}

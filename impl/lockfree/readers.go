@@ -1,11 +1,10 @@
 package lockfree
 
 import (
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync/atomic"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // The states of a slot. Any number from slotBase on is a snapshot: its sequence
@@ -49,8 +48,7 @@ type slot struct {
 // or more at some moment after R1 and before W2. Since then only W4 of an earlier look
 // can have lowered it below k. The W5 after that W4 looked at block k, and did so after R1: it
 // found the slot taken and raised deepest again. So W2 loads k or more. A writer that finds no
-// first
-// block at W3 comes before R1 of all readers.
+// first block at W3 comes before R1 of all readers.
 //
 // A write in place (inplace.go) looks at the slots before it changes anything.
 type readers struct {
@@ -75,14 +73,12 @@ type block struct {
 // that can run at once, and for some more that were descheduled with a snapshot open. So a store
 // that is neither listed nor read by an index has none.
 func (r *readers) firstBlock() *block {
-	explore.Point("first.load")
 	b := r.first.Load()
 	if b == nil {
 		n := minSlots
 		for n < 2*runtime.GOMAXPROCS(0) {
 			n *= 2
 		}
-		explore.Point("first.make")
 		r.first.CompareAndSwap(nil, &block{slots: make([]slot, n)})
 		b = r.first.Load()
 	}
@@ -91,12 +87,10 @@ func (r *readers) firstBlock() *block {
 
 // admit is called before a read of n objects makes room for them. While as many long reads
 // are under way as there are processors, it lets others run first, so that long reads end one
-// after the other. If 80 went on together, each would hold half a list, through which the
-// garbage collector looks, and an old snapshot, for which most blocks are read cell by cell;
-// and a writer that wants to run would wait for a turn of each. docs/log/stores.md has the effect.
+// after the other. If 80 went on together, the collector would scan 80 half lists, and a writer
+// would wait for a turn of each.
 //
-// It is no lock. After n/16 turns the read begins whatever the others do, even if another reader
-// is stopped for ever. A turn takes as long as the goroutines that it lets run.
+// It is no lock: after n/16 turns the read begins, even if another reader is stopped for ever.
 func (r *readers) admit(n int) {
 	if n < yieldEvery {
 		return
@@ -120,21 +114,18 @@ func (r *readers) leave(n int) {
 // number of a write that was the newest committed one at some moment during the call. It
 // never waits: it passes over a slot that another reader takes first.
 func (r *readers) acquire(committed *atomic.Uint64) (*slot, uint64) {
-	start := explore.Uint32()
+	start := rand.Uint32()
 	for b, k := r.firstBlock(), uint32(0); ; b, k = b.next(), k+1 {
 		mask := uint32(len(b.slots) - 1)
 		for i := range uint32(len(b.slots)) {
 			s := &b.slots[(start+i)&mask]
-			explore.Point("acquire.slot")
 			if s.state.Load() != slotFree || !s.state.CompareAndSwap(slotFree, slotPending) { // R1
 				continue
 			}
 			if k > 0 {
 				r.raise(k)
 			}
-			explore.Point("acquire.committed")
 			seq := committed.Load() // R3
-			explore.Point("acquire.snapshot")
 			if s.state.CompareAndSwap(slotPending, seq+slotBase) {
 				return s, seq
 			}
@@ -145,7 +136,6 @@ func (r *readers) acquire(committed *atomic.Uint64) (*slot, uint64) {
 
 // next returns the block after b, which it appends if there is none.
 func (b *block) next() *block {
-	explore.Point("next.more")
 	if b.more.Load() == nil {
 		b.more.CompareAndSwap(nil, &block{slots: make([]slot, 2*len(b.slots))})
 	}
@@ -155,9 +145,7 @@ func (b *block) next() *block {
 // raise makes the writer look at block k too. It is step R2, after the caller has taken a
 // slot there.
 func (r *readers) raise(k uint32) {
-	explore.Point("raise.load")
 	for d := r.deepest.Load(); d < k; d = r.deepest.Load() {
-		explore.Point("raise.swap")
 		r.deepest.CompareAndSwap(d, k)
 	}
 }
@@ -170,7 +158,6 @@ func (r *readers) lower(f, t uint32) {
 	if f == t {
 		return
 	}
-	explore.Point("lower.swap")
 	if !r.deepest.CompareAndSwap(f, t) {
 		return // a reader has raised it since: the next look may lower it
 	}
@@ -184,7 +171,6 @@ func (r *readers) lower(f, t uint32) {
 // taken returns a slot in which a snapshot is open or about to be, nil if there is none.
 func (b *block) taken() *slot {
 	for i := range b.slots {
-		explore.Point("taken.slot")
 		if b.slots[i].state.Load() != slotFree {
 			return &b.slots[i]
 		}
@@ -196,7 +182,7 @@ func (b *block) taken() *slot {
 // lists in a loop never waits for anything, so on a busy processor it would run for Go's
 // whole time slice of 10 ms, and a writer with a microsecond of work would wait for the
 // slices of all such readers. Gosched puts the reader at the end of the queue, also within
-// its snapshot. A read of few objects calls it by chance. docs/log/stores.md has the effect.
+// its snapshot. A read of few objects calls it by chance.
 const yieldEvery = 1 << 12
 
 // yield lets others run after each yieldEvery objects; i is the number of the object that
@@ -209,17 +195,15 @@ func yield(i int) {
 
 // release closes the snapshot. read is the number of objects that were read in it.
 func (s *slot) release(read int) {
-	explore.Point("release.slot")
 	s.state.Store(slotFree)
-	if read > 0 && (read >= yieldEvery || explore.Uint32()%yieldEvery < uint32(read)) {
+	if read > 0 && (read >= yieldEvery || rand.Uint32()%yieldEvery < uint32(read)) {
 		runtime.Gosched()
 	}
 }
 
 // idle reports whether no snapshot is open. Writer only, after a commit or before a write in
-// place. Cost: the slots of
-// the first block. The first call after more readers have left also looks at the blocks
-// that they used.
+// place. Cost: the slots of the first block, and once after more readers have left those of the
+// blocks that they used.
 func (r *readers) idle() bool {
 	if r.busy != nil {
 		if r.busy.state.Load() != slotFree {
@@ -227,7 +211,6 @@ func (r *readers) idle() bool {
 		}
 		r.busy = nil
 	}
-	explore.Point("idle.first")
 	first := r.first.Load()
 	if first == nil {
 		return true
@@ -235,7 +218,6 @@ func (r *readers) idle() bool {
 	if first.taken() != nil {
 		return false
 	}
-	explore.Point("idle.deepest")
 	deepest := r.deepest.Load() // W2
 	for b, k := first.more.Load(), uint32(1); k <= deepest; b, k = b.more.Load(), k+1 {
 		if r.busy = b.taken(); r.busy != nil {
@@ -249,17 +231,13 @@ func (r *readers) idle() bool {
 // open appends the sequence numbers of the open snapshots to dst, sorted. A pending
 // one is given committed, the newest committed number. Writer only.
 func (r *readers) open(dst []uint64, committed uint64) []uint64 {
-	explore.Point("open.deepest")
 	deepest, used := r.deepest.Load(), uint32(0)
 	for b, k := r.first.Load(), uint32(0); b != nil && k <= deepest; b, k = b.more.Load(), k+1 {
 		for i := range b.slots {
 			s := &b.slots[i]
-			explore.Point("open.slot")
 			if s.state.Load() == slotPending {
-				explore.Point("open.given")
 				s.state.CompareAndSwap(slotPending, committed+slotBase)
 			}
-			explore.Point("open.snapshot")
 			if state := s.state.Load(); state >= slotBase {
 				dst = append(dst, state-slotBase)
 				used = k

@@ -3,8 +3,6 @@ package lockfree
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // keyed is the first field of what a table leads to: of a record, by its key, and of a bucket,
@@ -85,7 +83,6 @@ func (r *record) setData(data unsafe.Pointer) { atomic.StorePointer(&r.data, dat
 
 // settled returns the object of data to a reader, an absence if there is none.
 func (r *record) settled(s *shown) any {
-	explore.Point("record.data")
 	if data := atomic.LoadPointer(&r.data); data != nil {
 		return objectOf(s.kind, data)
 	}
@@ -96,14 +93,10 @@ func (r *record) settled(s *shown) any {
 //
 //go:noinline
 func (r *record) object(seq uint64, s *shown) any {
-	explore.Point("version.newest")
 	for n := r.newest.Load(); n != nil; n = n.past() {
-		explore.Point("version.seq")
 		if n.seq <= seq {
-			explore.Point("version.obj")
 			return n.obj
 		}
-		explore.Point("version.prev")
 	}
 	return r.settled(s)
 }
@@ -162,7 +155,6 @@ func (r *record) update(w *write, s *shown, obj any) (revived bool) {
 		// A reader may have found this version already and see it committed later. It
 		// must then hold the object that the whole write leaves.
 		revived = former.absent()
-		explore.Point("update.obj")
 		former.obj = obj
 		return revived
 	default:
@@ -175,33 +167,25 @@ func (r *record) update(w *write, s *shown, obj any) (revived bool) {
 		}
 	}
 	n := w.version(obj, former)
-	explore.Point("update.newest")
 	r.newest.Store(n)
 	return revived
 }
 
-// settle makes the newest object the only one. It returns that object's version if the record does
-// not need it any more; it leads to no other, and readers may still hold it. All open snapshots
-// must
-// see that version.
+// settle makes the newest object the only one; all open snapshots must see it. It returns the
+// object's version if the record does not need it any more, though readers may still hold it.
 //
-// So no reader looks at data while settle changes it. A reader that found newest nil before, or a
-// version before this one, has an older snapshot. So has a reader that looks at data through the
-// stamp of a write in place: a write with a number, as made this version, replaces such a stamp.
+// No reader looks at data while settle changes it: a reader that would, through the record or
+// through the stamp of a write in place, has a snapshot from before the version.
 func (r *record) settle(s *shown) *version {
 	n := r.newest.Load()
 	if n.past() != nil {
-		explore.Point("settle.prev")
 		n.setPast(nil)
 	}
 	if !s.fits(n.obj) {
-		explore.Point("settle.stays")
 		r.data = nil
 		return nil
 	}
-	explore.Point("settle.data")
 	r.data = wordsOf(n.obj).data
-	explore.Point("settle.newest")
 	r.newest.Store(nil)
 	return n
 }
@@ -216,7 +200,6 @@ func (r *record) prune(open []uint64, s *shown) (waits bool) {
 	n := newest
 	for v := n.past(); v != nil; v = v.past() {
 		if anyWithin(open, v.seq, n.seq) {
-			explore.Point("prune.prev")
 			n.setPast(v)
 			n = v
 		}
@@ -227,11 +210,9 @@ func (r *record) prune(open []uint64, s *shown) (waits bool) {
 		r.settle(s)
 		return false
 	default:
-		explore.Point("prune.data")
 		r.data = nil
 	}
 	if n.past() != nil {
-		explore.Point("prune.prev")
 		n.setPast(nil)
 	}
 	return r.waits(s)

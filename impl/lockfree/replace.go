@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Replace makes items the whole content of the store, at one instant, and takes the
@@ -21,7 +19,6 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	v.begin(resourceVersion, true)
 	v.fill(items)
 	v.commit()
-	explore.Point("view")
 	s.view.Store(v)
 	v.checkAll()
 }
@@ -93,7 +90,7 @@ func (v *view) fill(items map[string]any) {
 	}
 	f.counts = make([]atomic.Int32, 1<<f.depth)
 	f.dir = newDirectory(f.depth)
-	for key, obj := range explore.Ordered(items) {
+	for key, obj := range items {
 		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
 		v.shown.learn(obj)
 	}

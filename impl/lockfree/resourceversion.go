@@ -3,17 +3,14 @@ package lockfree
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // resourceVersion is the store's: that of the newest write that had one.
 type resourceVersion struct {
 	newest atomic.Pointer[stamp]
-	// former was newest before the last set. When all slots are seen free after that, no reader
-	// looks at it: it is then free, for the next set. The newest stamp may still lead to it. But
-	// that one is over then, and if a write in place changes what its data say, newest is another
-	// stamp already: so last returns before it needs the one before. Writer only.
+	// former was newest before the last set. When all slots are seen free after that, it is free
+	// for the next set: the newest stamp, which may still lead to it, is over by then, so last does
+	// not need the one before. Writer only.
 	former, free *stamp
 }
 
@@ -51,15 +48,11 @@ func (s *stamp) over(committed *atomic.Uint64) bool {
 //
 //go:noinline
 func (r *resourceVersion) last(committed *atomic.Uint64) string {
-	explore.Point("last.newest")
 	s := r.newest.Load()
-	explore.Point("last.look")
 	if s.over(committed) {
 		return s.rv
 	}
-	explore.Point("last.before")
 	before := s.past()
-	explore.Point("last.again")
 	if r.newest.Load() != s {
 		return s.rv
 	}
@@ -74,10 +67,8 @@ func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
 		s = &stamp{}
 	}
 	*s = stamp{rv, seq, in, data, unsafe.Pointer(newest)}
-	explore.Point("set.newest")
 	r.newest.Store(s)
 	if r.former != nil { // else newest leads to s, which was free, or is the first
-		explore.Point("set.cut")
 		// or readers that go on for long would find ever more stamps
 		atomic.StorePointer(&newest.before, nil)
 	}

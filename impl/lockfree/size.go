@@ -4,8 +4,6 @@ package lockfree
 
 import (
 	"hash/maphash"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // blockShift is the binary logarithm of the number of cells in a full block.
@@ -22,4 +20,4 @@ const minSlots = 4
 const minReclaimThreshold = 64
 
 // hashOf returns the hash of a key in a table.
-func hashOf(seed maphash.Seed, key string) uint64 { return explore.Hash(seed, key) }
+func hashOf(seed maphash.Seed, key string) uint64 { return maphash.String(seed, key) }

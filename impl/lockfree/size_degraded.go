@@ -4,8 +4,6 @@ package lockfree
 
 import (
 	"hash/maphash"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // With -tags degraded the rare paths are the common ones: blocks of two cells, a hash of
@@ -18,4 +16,4 @@ const (
 	minSlots            = 1
 )
 
-func hashOf(seed maphash.Seed, key string) uint64 { return explore.Hash(seed, key) & 3 << 62 }
+func hashOf(seed maphash.Seed, key string) uint64 { return maphash.String(seed, key) & 3 << 62 }

@@ -3,8 +3,6 @@ package lockfree
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Stand-ins: what a cell points to after its object has changed, how long, and how it is
@@ -43,11 +41,9 @@ func (r *record) standIn() *standIn {
 func (r *record) at(seq uint64) *record {
 	for r != nil && r.newest.Load() == standsIn {
 		s := (*standIn)(unsafe.Pointer(r))
-		explore.Point("standIn.seq")
 		if s.seq <= seq {
 			return s.of
 		}
-		explore.Point("standIn.before")
 		r = s.past()
 	}
 	return r
@@ -87,7 +83,6 @@ func (p place) reclaim(w *write, open []uint64) bool {
 			return false
 		}
 	}
-	explore.Point("reclaim.cell")
 	c.Store(s.of)
 	if s.of == nil {
 		a.trim()
@@ -108,7 +103,6 @@ func (s *standIn) prune(open []uint64, first uint64) {
 			since, before = older.seq, older.past()
 		}
 		if anyWithin(open, since, s.seq) {
-			explore.Point("prune.before")
 			s.setPast(r)
 			if s = older; s == nil {
 				return
@@ -116,7 +110,6 @@ func (s *standIn) prune(open []uint64, first uint64) {
 		}
 		r = before
 	}
-	explore.Point("prune.before")
 	s.setPast(nil)
 }
 
@@ -167,15 +160,12 @@ func (s *spares) recycle() {
 		return
 	}
 	for _, old := range s.standIns.retired {
-		explore.Point("recycle.of")
 		old.of, old.before = nil, nil
 	}
 	for _, old := range s.versions.retired {
-		explore.Point("recycle.version")
 		*old = version{}
 	}
 	for _, old := range s.buckets.retired {
-		explore.Point("recycle.bucket")
 		old.reset()
 	}
 	s.standIns.recycle()

@@ -3,13 +3,13 @@ package lockfree
 import (
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/indexing"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Store is a contract.Store and has every optional power: it satisfies
@@ -17,7 +17,7 @@ import (
 // goroutines at once. An IndexFunc may read the store that it indexes; it must not
 // write to it. Make one with New.
 type Store struct {
-	writer explore.Mutex // held by the one writer; no reader takes it
+	writer sync.Mutex // held by the one writer; no reader takes it
 	view   atomic.Pointer[view]
 }
 
@@ -43,7 +43,7 @@ var (
 // copied.
 func New(indexers contract.Indexers) *Store {
 	v := &view{core: newCore()}
-	for name, compute := range explore.Ordered(indexers) {
+	for name, compute := range indexers {
 		v = v.with(newIndex(name, compute, len(v.indexes)))
 	}
 	s := &Store{}
@@ -72,19 +72,15 @@ func (v *view) find(indexName string) (*index, error) {
 // values.go says, or, where it calls look, as look says.
 func (s *Store) Get(key string) (item any, exists bool) {
 	// This is table.find, inlined by hand: the call would add a tenth to Get's time.
-	explore.Point("get.view")
 	c := s.view.Load().core
 	word := c.keys.word(key)
-	explore.Point("get.dir")
 	dir := c.keys.dir.Load()
 	entries := dir.entries[word>>(64-dir.depth)]
 	for i := home(entries, word); ; {
 		e := &entries[i]
-		explore.Point("get.word")
 		switch e.word.Load() {
 		case word:
 			if e.is(word, key) {
-				explore.Point("get.data")
 				if data := atomic.LoadPointer(&e.data); data != nil {
 					return objectOf(c.shown.kind, data), true
 				}
@@ -115,7 +111,6 @@ func (c *core) look(r *record) (item any, exists bool) {
 // List returns all objects, in no order, in a slice that is the caller's. O(n). It waits for no
 // write; from 4,096 objects on it may let other such lists end first.
 func (s *Store) List() []any {
-	explore.Point("read.view")
 	v := s.view.Load()
 	n := v.enter()
 	return v.list(roomFor[any](n), n)
@@ -123,7 +118,6 @@ func (s *Store) List() []any {
 
 // AppendList appends all objects to dst, in no order. O(n). It waits as List does.
 func (s *Store) AppendList(dst []any) []any {
-	explore.Point("read.view")
 	v := s.view.Load()
 	n := v.enter()
 	dst = slices.Grow(dst, n+n/64)
@@ -149,7 +143,6 @@ func (v *view) list(room []any, n int) []any {
 // ListKeys returns all keys, in no order, in a slice that is the caller's. O(n). It waits as
 // List does.
 func (s *Store) ListKeys() []string {
-	explore.Point("read.view")
 	v := s.view.Load()
 	n := v.enter()
 	room := roomFor[string](n)
@@ -170,7 +163,6 @@ func (s *Store) ByIndex(indexName, indexedValue string) ([]any, error) {
 // AppendByIndex appends what ByIndex returns to dst; with an error it returns dst. O(matches),
 // no waiting.
 func (s *Store) AppendByIndex(dst []any, indexName, indexedValue string) ([]any, error) {
-	explore.Point("read.view")
 	v := s.view.Load()
 	x, err := v.find(indexName)
 	if err != nil {
@@ -188,7 +180,6 @@ func (s *Store) AppendByIndex(dst []any, indexName, indexedValue string) ([]any,
 // Index returns the objects that share a value of the index with obj, each once. The
 // errors are those of ByIndex and of the IndexFunc. O(matches), no waiting.
 func (s *Store) Index(indexName string, obj any) ([]any, error) {
-	explore.Point("read.view")
 	v := s.view.Load()
 	x, err := v.find(indexName)
 	if err != nil {
@@ -223,7 +214,6 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 // IndexKeys returns the keys of the objects that have the value in the index,
 // sorted. The errors are those of ByIndex. O(matches log matches), no waiting.
 func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
-	explore.Point("read.view")
 	v := s.view.Load()
 	x, err := v.find(indexName)
 	if err != nil {
@@ -243,7 +233,6 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 // order; an index that the store does not have has none. O(values), and a little for each three
 // values that there once were; no waiting.
 func (s *Store) ListIndexFuncValues(indexName string) []string {
-	explore.Point("read.view")
 	v := s.view.Load()
 	x, err := v.find(indexName)
 	if err != nil {
@@ -257,7 +246,6 @@ func (s *Store) ListIndexFuncValues(indexName string) []string {
 
 // GetIndexers returns a copy of the indexers, which is the caller's.
 func (s *Store) GetIndexers() contract.Indexers {
-	explore.Point("read.view")
 	v := s.view.Load()
 	indexers := make(contract.Indexers, len(v.indexes))
 	for _, x := range v.indexes {
@@ -269,7 +257,6 @@ func (s *Store) GetIndexers() contract.Indexers {
 // LastStoreSyncResourceVersion returns the resource version of the newest write that
 // had one (STORE-40), in O(1), without waiting. Unlike client-go's it heeds no feature gate.
 func (s *Store) LastStoreSyncResourceVersion() string {
-	explore.Point("read.view")
 	v := s.view.Load()
 	slot, _ := v.readers.acquire(&v.committed)
 	rv := v.resourceVersion.last(&v.committed)

@@ -4,8 +4,6 @@ import (
 	"hash/maphash"
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // table is a hash table from keys to records that one writer fills and any number of
@@ -133,11 +131,9 @@ func home(entries []entry, word uint64) int {
 // find returns the entry of key, nil if there is none, and the part in which it is or
 // would be. Any goroutine may call it; only the writer may read used and live of the part.
 func (t *table) find(word uint64, key string) (*part, *entry) {
-	explore.Point("find.dir")
 	p := t.dir.Load().part(word)
 	for i := home(p.entries, word); ; {
 		e := &p.entries[i]
-		explore.Point("find.word")
 		switch e.word.Load() {
 		case word:
 			if e.is(word, key) {
@@ -205,9 +201,7 @@ func (p *part) insertKey(word uint64, key *byte, item *keyed) *entry {
 	}
 	e := &p.entries[i]
 	e.key = key
-	explore.Point("insert.item")
 	e.item.Store(item)
-	explore.Point("insert.word")
 	e.word.Store(word)
 	p.used++
 	p.live++
@@ -247,7 +241,6 @@ func (t *table) rebuild(p *part, word, writing uint64, room int) {
 			t.move(e, half, writing)
 		}
 	}
-	explore.Point("rebuild.dir")
 	t.dir.Store(t.dir.Load().with(p, word, halves))
 }
 

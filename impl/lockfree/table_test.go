@@ -146,7 +146,7 @@ func TestKeysOfAllLengths(t *testing.T) {
 	}
 }
 
-// The sizes on which docs/stores.md and the package comment count.
+// The sizes on which the package comment counts.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string][2]uintptr{

@@ -3,8 +3,6 @@ package lockfree
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // shown keeps the objects themselves in the entries of a table, beside the records. So a Get
@@ -63,7 +61,6 @@ func (s *shown) learn(obj any) {
 func (s *shown) hide(e *entry) {
 	if s != nil {
 		if e.shows() {
-			explore.Point("hide.data")
 			atomic.StorePointer(&e.data, nil)
 		}
 		s.note(e)
@@ -98,7 +95,6 @@ func (s *shown) set(e *entry, obj any) {
 		return
 	}
 	if s.fits(obj) {
-		explore.Point("show.data")
 		atomic.StorePointer(&e.data, wordsOf(obj).data)
 	}
 }

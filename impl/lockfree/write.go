@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/informerbench/informerbench/impl/indexing"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // core is the content of a store between two Replaces: an array and a table of the
@@ -173,7 +172,6 @@ func (v *view) commit() {
 func (c *core) commit() {
 	w := &c.write
 	c.resourceVersion.note(w)
-	explore.Point("commit")
 	c.committed.Store(w.seq)
 	c.shown.show()
 	c.objects.copies.waiting = 0 // asked stays: beside lists it would be set again at once

@@ -3,7 +3,6 @@ package lockfree
 import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/indexing"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Add stores obj under key; it is Update by another name (STORE-2).
@@ -110,14 +109,13 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 	// records.
 	var added []*index
 	var values []indexing.Values
-	for name, compute := range explore.Ordered(newIndexers) {
+	for name, compute := range newIndexers {
 		x := newIndex(name, compute, len(v.indexes)+len(added))
 		added, values = append(added, x), append(values, v.valuesOfAll(x))
 	}
 	for i, x := range added {
 		v = v.withFilled(x, values[i])
 	}
-	explore.Point("view")
 	s.view.Store(v)
 	v.checkAll()
 	return nil

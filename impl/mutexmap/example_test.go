@@ -2,6 +2,7 @@ package mutexmap_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/mutexmap"
@@ -22,9 +23,10 @@ func Example() {
 	fmt.Println(keys, err)
 
 	_, err = s.ByIndex("colour", "red")
-	fmt.Println(err)
+	fmt.Println(strings.ReplaceAll(err.Error(), ": ", ":\n"))
 	// Output:
 	// [1 3] <nil>
-	// reading from the store: Index with name colour does not exist: give it to the constructor or to
-	// AddIndexers
+	// reading from the store:
+	// Index with name colour does not exist:
+	// give it to the constructor or to AddIndexers
 }

@@ -1,5 +1,3 @@
-//go:build explore
-
 package explore
 
 import (
@@ -16,8 +14,6 @@ import (
 var (
 	flagTime = flag.Duration("explore.time", 10*time.Second,
 		"how long all explorations together may take")
-	flagShare = flag.Float64("explore.share", 1,
-		"the share of explore.time that this test binary takes")
 	flagBound = flag.Int("explore.bound", 12, "the most preemptions of systematic runs")
 	flagSeed  = flag.Uint64("explore.seed", 0,
 		"the seed of random schedules and programs; 0 draws one")
@@ -32,7 +28,7 @@ type Suite struct {
 	Draw func(r *rand.Rand) Program
 	// Parse makes a program from a name that is not in Programs; nil if the suite cannot.
 	Parse func(name string) (Program, error)
-	// Share is the suite's share of the test binary's time.
+	// Share is the suite's share of the time of all explorations.
 	Share float64
 }
 
@@ -49,7 +45,7 @@ func (s Suite) Check(t *testing.T) {
 		s.one(t)
 		return
 	}
-	whole := time.Duration(float64(*flagTime) * *flagShare * s.Share)
+	whole := time.Duration(float64(*flagTime) * s.Share)
 	seed := *flagSeed
 	if seed == 0 {
 		seed = rand.Uint64()

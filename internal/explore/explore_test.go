@@ -1,5 +1,3 @@
-//go:build explore
-
 package explore
 
 import (
@@ -221,7 +219,7 @@ func TestRandomPrioritiesFind(t *testing.T) {
 func TestSeedIsPartOfTheSchedule(t *testing.T) {
 	p := Program{Name: "dice", New: func() ([]func(), func() error) {
 		drawn := uint32(0)
-		return []func(){func() { drawn = Uint32() }}, func() error {
+		return []func(){func() { drawn = Rand().Uint32() }}, func() error {
 			if drawn%8 == 5 {
 				return errors.New("five")
 			}

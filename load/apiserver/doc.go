@@ -24,7 +24,7 @@
 //
 // Names, metadata and options are validated as by a real server. For custom resources the
 // answers are those of apiextensions-apiserver v0.37.2: parity_cases_test.go has the
-// requests, docs/apiserver.md the differences.
+// requests, docs/traces.md the differences.
 //
 // It does not support authorization, admission, validation of spec and status, defaulting,
 // server-side apply, CBOR, schemas (OpenAPI v3 has paths and parameters alone), HTTP
@@ -54,5 +54,4 @@
 //
 // An event is encoded once for each media type, however many clients watch ([Server.Stats]
 // has the counts). A list copies n objects shallowly and encodes them as it writes.
-// docs/apiserver.md has the measurements.
 package apiserver

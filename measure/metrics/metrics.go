@@ -144,7 +144,7 @@ const leastBeyond = 5
 func FewestFor(p float64) int { return int(math.Round(leastBeyond * 100 / (100 - p))) }
 
 // tailsAlike is SameWithin of percentiles. The p99 of the same code differs by a tenth from
-// process to process (docs/log/decisions.md), and implementations whose tails matter differ
+// process to process, and implementations whose tails matter differ
 // severalfold.
 const tailsAlike = 0.25
 

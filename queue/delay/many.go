@@ -11,7 +11,7 @@ var _ contract.BatchDelayHeap[string] = (*QuadHeap[string])(nil)
 // the last step writes. It is Add, but reuses the slot that the earlier steps found.
 //
 // manyAtOnce is how many items go through the steps together. Eight are enough to hide
-// what can be hidden (docs/log/queues.md).
+// what can be hidden.
 const manyAtOnce = 16
 
 // sought is what the steps know of an item. The last step moves no item to another slot, as

@@ -4,11 +4,12 @@ package deltafifo
 // consumer's side, relist.go Replace and Resync, keyed.go the readable queue.
 
 import (
+	"sync"
+
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Options are the choices that contract.FIFOConfig does not have. The zero value
@@ -64,9 +65,9 @@ type DeltaFIFO struct {
 	replaced    contract.DeltaType // what a Replace emits
 	synced      <-chan struct{}    // mu.initial closes it
 
-	arrived explore.Cond // L is mu; one Signal for each accumulator pushed
+	arrived sync.Cond // L is mu; one Signal for each accumulator pushed
 	mu      struct {
-		explore.Mutex
+		sync.Mutex
 		// A key is in waiting exactly when its accumulator is in order.
 		waiting map[string]*accumulator
 		order   ring[*accumulator]

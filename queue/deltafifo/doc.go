@@ -9,7 +9,7 @@
 //     event; producers never wait for process.
 //
 // Each can be used wherever client-go takes a cache.Queue; Coalescing and InOrder are a
-// cache.QueueWithBatch too. docs/fifos.md has the designs that were tried besides.
+// cache.QueueWithBatch too.
 //
 // Guarantees beyond client-go's: HasSynced never waits for a running process (and may be
 // called inside it). The channel of HasSyncedChecker is closed after the last initial item

@@ -4,12 +4,12 @@ package deltafifo
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 	"github.com/informerbench/informerbench/internal/spin"
 )
 
@@ -42,7 +42,7 @@ type engine struct {
 	// events need not be folded as long as enough waits.
 	coalesces bool
 
-	transforming explore.Mutex
+	transforming sync.Mutex
 	// hashing asks producers for the hashes of keys: they have the keys in their caches, and
 	// there are many producers.
 	hashing atomic.Bool
@@ -57,11 +57,11 @@ type engine struct {
 	unsettled atomic.Bool
 	ended     atomic.Uint64
 
-	arrived explore.Cond // L is mu; a Pop waits for something to take
-	quiet   explore.Cond // L is mu; broadcast when no process runs and unsettled was set
+	arrived sync.Cond // L is mu; a Pop waits for something to take
+	quiet   sync.Cond // L is mu; broadcast when no process runs and unsettled was set
 	// mu is unlocked by defer where events are folded: KnownObjects may panic.
 	mu struct {
-		explore.Mutex
+		sync.Mutex
 		backlog  backlog
 		pending  events // taken out of the intake and not folded, because a process runs
 		emptied  spares // segments on their way back to the intake
@@ -77,7 +77,6 @@ type engine struct {
 // as the lock is then held, none begins: loneRun begins none from the swap that took out what
 // is pending until all of it was taken.
 func (e *engine) idleLocked() bool {
-	explore.Point("idle.ended")
 	return e.ended.Load() == e.mu.begun+e.mu.lone
 }
 
@@ -140,7 +139,6 @@ func (e *engine) drainLocked() (blocked bool) {
 	for ; p.Len() > 0; p.Drop(&e.mu.emptied) {
 		ev := p.Front()
 		if !e.mu.backlog.accept(ev, e.idleLocked()) {
-			explore.Point("drain.unsettled")
 			e.unsettled.Store(true)
 			if !e.idleLocked() {
 				return true
@@ -244,7 +242,6 @@ type run struct {
 // Pop looks again before it sleeps again.
 func (e *engine) loneRun(r *run) (item any) {
 	in := &e.in
-	explore.Point("lone.caughtUp")
 	if !in.caughtUp.Load() {
 		return nil
 	}
@@ -267,7 +264,6 @@ func (e *engine) beginLocked(n int) run {
 	e.mu.untaken -= r.counted
 	e.mu.begun++
 	if e.mu.backlog.len() == 0 && e.mu.pending.Len() == 0 {
-		explore.Point("begin.caughtUp")
 		e.in.caughtUp.Store(true)
 	}
 	if e.mu.sleepers > 0 {
@@ -289,9 +285,7 @@ func (e *engine) end(r *run) {
 	if e.atomicLists { // nothing depends on whether a process runs
 		return
 	}
-	explore.Point("end.ended")
 	e.ended.Add(1)
-	explore.Point("end.unsettled")
 	if e.unsettled.Load() {
 		e.settleRest()
 	}
@@ -436,7 +430,6 @@ func (e *engine) waitedBatch() (r run, one any, several []contract.Delta, err er
 // the first Replace, or an empty one if Add, Update, Delete or AddIfNotPresent was called
 // before. It never blocks.
 func (e *engine) HasSynced() bool {
-	explore.Point("hasSynced.over")
 	return e.synced.over.Load()
 }
 

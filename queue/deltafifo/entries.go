@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // fewEntries is the most entries among which a key is found by comparing. A consumer that
@@ -164,7 +163,6 @@ func (r *entries) unplace() {
 func (r *entries) index(on bool) {
 	r.indexed = on
 	if r.hashing != nil {
-		explore.Point("reindex.hashing")
 		r.hashing.Store(on)
 	}
 	if !on {

@@ -374,8 +374,11 @@ var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 // in the order of its calls, and no consumer sleeps while something waits.
 func TestExploreInterleavings(t *testing.T) { suite().Check(t) }
 
+// In the builds of these tests locks, wake-ups and atomic operations are points.
+func init() { explore.Instrument(explore.Code{}) }
+
 func suite() explore.Suite {
-	s := explore.Suite{Share: 1}
+	s := explore.Suite{Share: 0.15}
 	add := func(name string, construct construct, opts deltafifo.Options) {
 		for play, threads := range explore.Ordered(plays) {
 			s.Programs = append(s.Programs,

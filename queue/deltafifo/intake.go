@@ -5,10 +5,10 @@ package deltafifo
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 	"github.com/informerbench/informerbench/internal/spin"
 )
 
@@ -30,7 +30,7 @@ type intake struct {
 	caughtUp atomic.Bool
 
 	mu struct {
-		explore.Mutex
+		sync.Mutex
 		waiting events
 		lists   int    // how many of waiting are relisted or resynced
 		first   int    // events up to a replacedAll that HasSynced waits for, 0 if there is none
@@ -84,7 +84,6 @@ type signal struct {
 
 // finish must be called once at most.
 func (s *signal) finish() {
-	explore.Point("finish.over")
 	s.over.Store(true)
 	close(s.done)
 }
@@ -151,7 +150,6 @@ func (e *engine) produce(k kind, obj any) error {
 		return err
 	}
 	ev := event{key: key, obj: obj, kind: k}
-	explore.Point("produce.hashing")
 	if e.hashing.Load() {
 		ev.hash = key.hash()
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // faults are mistakes that a change of the intake could bring.
-var faults = []explore.Fault{
+var faults = explore.Faults([]explore.Fault{
 	{Name: "a Pop sleeps without looking again", File: "engine.go", Edits: [][2]string{{
 		"	case in.mu.waiting.Len() > 0:\n		return false, nil\n",
 		"	case in.mu.waiting.Len() > 0 && !explore.Planted(\"a Pop sleeps without looking " +
@@ -69,10 +69,10 @@ var faults = []explore.Fault{
 			"in.mu.lists, in.mu.first = events{}, 0, 0\n		return c, lists, first\n	}\n	in.lock()\n	defer " +
 			"in.mu.Unlock()\n	*lone = in.mu.lone\n",
 	}}},
-}
+})
 
-// TestExplorePlantedFaults builds the FIFOs with the faults and explores the programs of
+// TestExplorePlantedFaults activates one fault after the other and explores the programs of
 // this package until one fails.
 func TestExplorePlantedFaults(t *testing.T) {
-	explore.Plant(t, faults, func(t *testing.T, _ string) { explore.MustFind(t, suite().Programs) })
+	explore.Plant(t, faults, func(t *testing.T) { explore.MustFind(t, suite().Programs) })
 }

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
-
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // maxSleep bounds how long the alarm trusts its timer, which a fake clock may set to any time
@@ -33,7 +31,6 @@ func (a *alarm) start(c clock.Clock, move func(now time.Time) (next time.Time)) 
 
 // wake makes the goroutine call move soon. It never waits.
 func (a *alarm) wake() {
-	explore.Point("alarm.token")
 	select {
 	case a.token <- struct{}{}:
 	default: // a token is there: the goroutine has yet to look

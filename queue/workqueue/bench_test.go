@@ -148,7 +148,7 @@ func BenchmarkEight(b *testing.B) {
 	})
 }
 
-// swapping is the other intake that was looked at: producers append to a buffer, and
+// swapping is the other way that was looked at: producers append to a buffer, and
 // one goroutine swaps it for an empty one and moves what it finds into the heap.
 // It only takes in.
 type swapping struct {

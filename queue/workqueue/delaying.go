@@ -29,7 +29,7 @@ const (
 // Waiting items are spread by hash over several heaps, each with a lock of its own, so that
 // producers on several processors work at the same time. AddAfter writes into its item's
 // heap itself: there is no channel that could be full. A contract.BatchDelayHeap gets its
-// items 16 at a time (see intake). One goroutine moves due items into the queue. It is
+// items 16 at a time (see batching). One goroutine moves due items into the queue. It is
 // woken only for an item that is due before the time until which it sleeps.
 //
 // Items that are due at the same instant come out in any order, as in client-go: they may
@@ -53,7 +53,7 @@ type DelayingQueue[T comparable] struct {
 type heap[T comparable] struct {
 	mu struct {
 		lock
-		waiting contract.DelayHeap[T] // with an intake; nil once the queue is shut down
+		waiting contract.DelayHeap[T] // batching if it can; nil once the queue is shut down
 	}
 	_   [64]byte // the lock and waiting on cache lines of their own
 	due run[T]
@@ -71,7 +71,7 @@ func NewDelaying[T comparable](newHeap func() contract.DelayHeap[T],
 	}
 	q := &DelayingQueue[T]{clock: cfg.Clock, heaps: make([]heap[T], cfg.Heaps)}
 	for i := range q.heaps {
-		q.heaps[i].mu.waiting = withIntake(newHeap())
+		q.heaps[i].mu.waiting = inBatches(newHeap())
 	}
 	if cfg.counts() {
 		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
@@ -195,7 +195,7 @@ func onlyWall(t time.Time) bool {
 }
 
 // arm notes and returns the earliest time at which something waits, zero if nothing does. It
-// empties all intakes, with all locks held.
+// flushes all batches, with all locks held.
 func (q *DelayingQueue[T]) arm(now time.Time) (next time.Time) {
 	wall := onlyWall(now)
 	for i := range q.heaps {

@@ -18,7 +18,7 @@
 // once, and ShutDownWithDrain leaves no goroutine behind. Among what differs from
 // controller-runtime's: no priority starves, ready items are handed out after ShutDown,
 // ShutDownWithDrain waits for the workers, and an item that is added while it is processed
-// takes its place in the order at Done. docs/differences.md has everything that differs.
+// takes its place in the order at Done. docs/use.md has everything that differs.
 //
 // A delay of zero or less adds at once. That includes time.Duration(math.NaN()) on processors that
 // convert it to zero or to the least duration; Go does not say what the conversion gives.

@@ -131,25 +131,22 @@ func newQueue() *watched {
 // heaps is over how many heaps the waiting items of a DelayingQueue are spread.
 const heaps = 2
 
-// newDelaying is NewDelaying without the goroutine. Items a and b wait in different
-// heaps, whatever the seed of the hash.
+// newDelaying is NewDelaying without the goroutine. Items a and b wait in different heaps.
 func newDelaying() *watched {
-	for {
-		c := clocktesting.NewFakeClock(time.Unix(0, 0))
-		q := &DelayingQueue[string]{Queue: New(Config[string]{Clock: c}), clock: c,
-			heaps: make([]heap[string], heaps)}
-		if q.mu.items.hashOf("a")%heaps != 0 || q.mu.items.hashOf("b")%heaps != 1 {
-			continue
-		}
-		for i := range q.heaps {
-			q.heaps[i].mu.waiting = withIntake[string](delay.NewQuadHeap[string]())
-		}
-		q.alarm.token, q.alarm.stopCh = make(chan struct{}, 1), make(chan struct{})
-		w := watch(q, &q.mu.workers)
-		w.clock, w.alarm = c, &q.alarm
-		w.move = func(now time.Time) time.Time { return q.moveDue(nil, now) }
-		return w
+	c := clocktesting.NewFakeClock(time.Unix(0, 0))
+	q := &DelayingQueue[string]{Queue: New(Config[string]{Clock: c}), clock: c,
+		heaps: make([]heap[string], heaps)}
+	if q.mu.items.hashOf("a")%heaps == q.mu.items.hashOf("b")%heaps {
+		panic("explore.HashOf puts a and b into one heap")
 	}
+	for i := range q.heaps {
+		q.heaps[i].mu.waiting = inBatches[string](delay.NewQuadHeap[string]())
+	}
+	q.alarm.token, q.alarm.stopCh = make(chan struct{}, 1), make(chan struct{})
+	w := watch(q, &q.mu.workers)
+	w.clock, w.alarm = c, &q.alarm
+	w.move = func(now time.Time) time.Time { return q.moveDue(nil, now) }
+	return w
 }
 
 // newRanked is NewPriority without the goroutine.
@@ -159,7 +156,7 @@ func newRanked() *watched {
 	q.mu.workers.init(&q.mu.lock)
 	q.mu.items = newTable[string, rank[string]]()
 	q.mu.levels = newLevels[string](defaultTurn)
-	q.mu.times = withIntake[string](delay.NewQuadHeap[string]())
+	q.mu.times = inBatches[string](delay.NewQuadHeap[string]())
 	q.alarm.token, q.alarm.stopCh = make(chan struct{}, 1), make(chan struct{})
 	w := watch(q, &q.mu.workers)
 	w.clock, w.alarm, w.move = c, &q.alarm, q.ripen
@@ -278,8 +275,11 @@ var timed = map[string]func(w *watched) []func(){
 // ready, and no two workers have the same.
 func TestExploreInterleavings(t *testing.T) { suite().Check(t) }
 
+// In the builds of these tests locks, wake-ups and atomic operations are points.
+func init() { explore.Instrument(explore.Code{}) }
+
 func suite() explore.Suite {
-	s := explore.Suite{Share: 1}
+	s := explore.Suite{Share: 0.15}
 	add := func(name string, newWatched func() *watched, plays map[string]func(*watched) []func()) {
 		for play, threads := range explore.Ordered(plays) {
 			s.Programs = append(s.Programs,

@@ -9,7 +9,7 @@ import (
 )
 
 // faults are mistakes that a change of the queues could bring.
-var faults = []explore.Fault{
+var faults = explore.Faults([]explore.Fault{
 	{Name: "a wake-up that is not passed on", File: "workers.go", Edits: [][2]string{{
 		"	w.ready--\n",
 		"	w.ready--\n	if explore.Planted(\"a wake-up that is not passed on\") " +
@@ -37,19 +37,16 @@ var faults = []explore.Fault{
 			"		wake = q.armed.IsZero() || readyAt.Before(q.armed)\n",
 			"		if !explore.Planted(\"what the alarm sleeps until is read before the heap's lock\") " +
 				"{\n			armed = q.armed\n		}\n		wake = armed.IsZero() || readyAt.Before(armed)\n",
-		}, {
-			"	\"github.com/informerbench/informerbench/contract\"\n",
-			"	\"github.com/informerbench/informerbench/contract\"\n	\"github.com/informerbench/informerbench/internal/explore\"\n",
 		}}},
 	{Name: "the priority queue's alarm is not woken", File: "priority.go", Edits: [][2]string{{
 		"	return q.mu.armed.IsZero() || readyAt.Before(q.mu.armed)\n",
 		"	return q.mu.armed.IsZero() || readyAt.Before(q.mu.armed) && !explore.Planted(\"the priority " +
 			"queue's alarm is not woken\")\n",
 	}}},
-}
+})
 
-// TestExplorePlantedFaults builds the queues with the faults and explores the programs of
+// TestExplorePlantedFaults activates one fault after the other and explores the programs of
 // this package until one fails.
 func TestExplorePlantedFaults(t *testing.T) {
-	explore.Plant(t, faults, func(t *testing.T, _ string) { explore.MustFind(t, suite().Programs) })
+	explore.Plant(t, faults, func(t *testing.T) { explore.MustFind(t, suite().Programs) })
 }

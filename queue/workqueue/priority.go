@@ -7,7 +7,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 var (
@@ -83,7 +82,7 @@ func NewPriority[T comparable](limiter contract.RateLimiter[T],
 	q.mu.workers.init(&q.mu.lock)
 	q.mu.items = newTable[T, rank[T]]()
 	q.mu.levels = newLevels[T](max(0, cfg.Turn))
-	q.mu.times = withIntake(newHeap())
+	q.mu.times = inBatches(newHeap())
 	q.metrics.start(guard{&q.mu.lock, &q.mu.workers})
 	q.alarm.start(q.clock, q.ripen)
 	return q
@@ -400,7 +399,6 @@ func (q *PriorityQueue[T]) shutDown(drain bool) {
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
 func (q *PriorityQueue[T]) ShuttingDown() bool {
-	explore.Point("shuttingDown.over")
 	return q.mu.over.Load()
 }
 

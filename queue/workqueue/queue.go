@@ -5,7 +5,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
 )
 
 var _ contract.Queue[string] = (*Queue[string])(nil)
@@ -282,7 +281,6 @@ func (q *Queue[T]) shutDown(drain bool) {
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
 func (q *Queue[T]) ShuttingDown() bool {
-	explore.Point("shuttingDown.over")
 	return q.mu.over.Load()
 }
 

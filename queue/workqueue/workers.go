@@ -4,7 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/informerbench/informerbench/internal/explore"
 	"github.com/informerbench/informerbench/internal/spin"
 )
 
@@ -19,15 +18,15 @@ import (
 type workers struct {
 	over atomic.Bool // the queue is shut down; written under the lock
 
-	nonEmpty   explore.Cond // an item is ready, or the queue is shut down
-	idle       explore.Cond // processing is 0, or shutDowns has grown
-	ready      int          // items to hand out
-	ordered    counted      // the caller's order, which holds them; nil if there is none
-	waiting    int          // goroutines in nonEmpty.Wait
-	waking     int          // those of them that were woken and do not run yet
-	processing int          // items that workers have
-	draining   bool         // a shutdown may wait for processing to be 0
-	shutDowns  int          // shutdowns without drain: each ends the waiting of the drains before it
+	nonEmpty   sync.Cond // an item is ready, or the queue is shut down
+	idle       sync.Cond // processing is 0, or shutDowns has grown
+	ready      int       // items to hand out
+	ordered    counted   // the caller's order, which holds them; nil if there is none
+	waiting    int       // goroutines in nonEmpty.Wait
+	waking     int       // those of them that were woken and do not run yet
+	processing int       // items that workers have
+	draining   bool      // a shutdown may wait for processing to be 0
+	shutDowns  int       // shutdowns without drain: each ends the waiting of the drains before it
 }
 
 // counted is an order of the caller's. Its Len is asked for anew where it matters: a Push may join
@@ -102,7 +101,6 @@ func (w *workers) doneLocked() {
 // shutDownLocked shuts the queue down. With drain it waits until no item is processed, or
 // until a later shutdown without drain.
 func (w *workers) shutDownLocked(drain bool) {
-	explore.Point("shutDown.over")
 	w.over.Store(true)
 	if drain {
 		w.draining = true

@@ -18,9 +18,9 @@ import (
 // caches and memory).
 const (
 	// turnTime is how long a turn lasts, about. The noise of a turn hardly depends on how
-	// long it is, from 3 ms down to 30 us, so short turns give more samples a second
-	// (docs/log/decisions.md has the numbers). It must be much longer than a reading of the
-	// clock and of the counters of allocations, which take some microseconds.
+	// long it is, from 3 ms down to 30 us, so short turns give more samples a second. It must be
+	// much longer than a reading of the clock and of the counters of allocations, which take
+	// some microseconds.
 	turnTime = 100 * time.Microsecond
 	// mostPerTurn bounds the operations of a turn. The two walk the same circle of objects,
 	// half of it apart. A group's four turns must stay in their halves, or one would find
@@ -159,7 +159,7 @@ func (d *duet) calibrate() {
 
 // warmUp lets the sides do turns that do not count, until the median turns of each agree in two
 // windows. They take turns here too. If one warmed up after the other, it would begin the measured
-// turns with its data in the caches, and the other without; docs/log/decisions.md has what that did
+// turns with its data in the caches, and the other without; ratios then leaned to one side
 // to a first sitting.
 func (d *duet) warmUp() {
 	rounds := steadyRounds

@@ -157,7 +157,7 @@ func (s *stage) sit(i int) (err error) {
 
 // pin keeps an operation of one goroutine on one processor, which is another in each sitting.
 // Both players have the same one: two that stay on different processors for a sitting differ
-// by what these processors do (docs/log/decisions.md has the numbers).
+// by what these processors do.
 func (s *stage) pin() {
 	if s.crew.goroutines() > 1 {
 		return

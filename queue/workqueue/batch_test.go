@@ -18,7 +18,7 @@ import (
 
 func newQuadHeap() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() }
 
-// Several producers add few items again and again, so that the same one is in an intake
+// Several producers add few items again and again, so that the same one is in a batch
 // more than once, and in its heap. Each comes once, at the earliest of its times.
 func TestEachItemComesAtTheEarliestOfItsTimes(t *testing.T) {
 	t.Parallel()
@@ -75,8 +75,8 @@ func TestEachItemComesAtTheEarliestOfItsTimes(t *testing.T) {
 	}
 }
 
-// An item comes out of its heap while the intake has a later time of it, which is over then.
-func TestALaterTimeInAnIntakeIsOver(t *testing.T) {
+// An item comes out of its heap while the batch has a later time of it, which is over then.
+func TestALaterTimeInABatchIsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := workqueue.NewDelaying(newQuadHeap, workqueue.Config[string]{})
@@ -135,8 +135,8 @@ func TestAddAfterDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// ShutDown lets go of the items in the intakes, though the queue lives on.
-func TestShutDownKeepsNothingInTheIntakes(t *testing.T) {
+// ShutDown lets go of the items in the batches, though the queue lives on.
+func TestShutDownKeepsNothingInTheBatches(t *testing.T) {
 	t.Parallel()
 	type object [1024]byte
 	q := workqueue.NewDelaying(func() contract.DelayHeap[*object] {

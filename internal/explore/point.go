@@ -1,12 +1,12 @@
-//go:build explore
-
 package explore
 
 import (
 	"cmp"
+	"fmt"
 	"hash/maphash"
 	"iter"
 	"maps"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -26,15 +26,36 @@ func Await(name string, ready func() bool) {
 	}
 }
 
-// Uint32 returns the next random number of the run's seed; 0 in systematic runs.
-func Uint32() uint32 {
-	if draw := random; draw != nil {
-		return draw.Uint32()
-	}
-	return 0
+// At is a point before what is done with p, such as an atomic operation. Rewritten code calls
+// it (see Instrument).
+func At[T any](name string, p *T) *T {
+	Point(name)
+	return p
 }
 
-// Hash is FNV-1a with its bits mixed, because callers use upper and lower bits separately.
+// Arg is a point between the computation of an argument and the call that takes it.
+func Arg[T any](name string, arg T) T {
+	Point(name)
+	return arg
+}
+
+// Rand draws from the run's seed; systematic runs draw zeros.
+func Rand() *rand.Rand {
+	if random != nil {
+		return random
+	}
+	return rand.New(zeros{})
+}
+
+type zeros struct{}
+
+func (zeros) Uint64() uint64 { return 0 }
+
+// HashOf stands for maphash.Comparable.
+func HashOf[T comparable](seed maphash.Seed, v T) uint64 { return Hash(seed, fmt.Sprint(v)) }
+
+// Hash stands for maphash.String, and gives each string the same hash in every run. It is FNV-1a
+// with its bits mixed, because callers use upper and lower bits separately.
 func Hash(_ maphash.Seed, s string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range []byte(s) {
@@ -49,16 +70,9 @@ func Hash(_ maphash.Seed, s string) uint64 {
 func Ordered[K cmp.Ordered, V any](m map[K]V) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			if !yield(k, m[k]) {
+			if v, ok := m[k]; ok && !yield(k, v) {
 				return
 			}
 		}
 	}
 }
-
-// planted is the name of the active fault.
-var planted string
-
-// Planted reports whether the fault with this name is active. Only copies of source files
-// that a test breaks on purpose call it (see Plant).
-func Planted(name string) bool { return planted == name }

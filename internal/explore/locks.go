@@ -1,5 +1,3 @@
-//go:build explore
-
 package explore
 
 import (
@@ -71,6 +69,9 @@ type Cond struct {
 	L     sync.Locker
 	queue []*bool // false: not woken yet
 }
+
+// NewCond returns a Cond with a lock.
+func NewCond(l sync.Locker) *Cond { return &Cond{L: l} }
 
 // Wait frees L, waits to be woken, and takes L again.
 func (c *Cond) Wait() {
