@@ -26,12 +26,10 @@ var (
 	pageStyle string
 	//go:embed page.js
 	pageScript string
-	//go:embed reference.js
-	referenceScript string
 
 	// The page has one style sheet and one script, which the policy allows by their hashes.
 	style  = pageStyle + flameStyle
-	script = pageScript + referenceScript + flameScript
+	script = pageScript + flameScript
 
 	pageTemplate = template.Must(
 		template.Must(template.New(HTMLFile).Parse(pageText)).Parse(flameText))
@@ -147,8 +145,6 @@ type page struct {
 	Confidence   string // of the intervals
 	Parts        []part
 	HasReference bool // something is compared
-	References   choices
-	NoChoice     []string // components with too many comparisons for it
 }
 
 // pageAnswer is what the run says of a component.
@@ -171,8 +167,6 @@ type pageGroup struct {
 	Rows                 []pageRow
 	Notes                []string
 	Numbers              numbers // every number, or those without a verdict
-
-	notes *footnotes
 }
 
 // pageRow is a key metric of an operation: of all implementations of a run, or of one in base
@@ -228,7 +222,7 @@ type count struct {
 // WriteHTML writes the report as one page that opens offline.
 func (rep *Report) WriteHTML(out io.Writer) error {
 	r, groups := rep.Run, rep.Groups
-	ids, rowOf := ownIDs("answer", "answer-title", "references"), map[*compare.Comparison]string{}
+	ids, rowOf := ownIDs("answer", "answer-title"), map[*compare.Comparison]string{}
 	parts, err := rep.parts(ids)
 	if err != nil {
 		return err
@@ -274,9 +268,6 @@ func (rep *Report) WriteHTML(out io.Writer) error {
 		p.Answers = append(p.Answers, answerOn(a, ids, rowOf))
 	}
 	p.HasReference = p.Judged > 0
-	if p.References, p.NoChoice, err = choicesOf(r, groups, p.Groups); err != nil {
-		return err
-	}
 	return execute(out, pageTemplate, p)
 }
 
@@ -362,7 +353,7 @@ func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
 		out.Rows = append(out.Rows, rowOn(r, g, row, out, notes, ids))
 		out.Rows[len(out.Rows)-1].Profiles = f.of(keys...)
 	}
-	out.Notes, out.notes = slices.Concat(notes.list(), percentileNotes(g)), notes
+	out.Notes = slices.Concat(notes.list(), percentileNotes(g))
 	out.Numbers = everyNumber(g, interval)
 	return out
 }

@@ -23,7 +23,7 @@ func TestAgainLeavesOutWhereTheRunWas(t *testing.T) {
 // A workload cannot take an id that the page's own scripts look for.
 func TestWorkloadsTakeNoIDOfThePage(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"references", "filter", "answer", "flame-data"} {
+	for _, name := range []string{"filter", "answer", "flame-data"} {
 		r := recordtest.Run(
 			recordtest.Spec{Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100},
 				{Name: "lockfree", NsPerOp: 50}}})

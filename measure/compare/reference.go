@@ -17,7 +17,7 @@ var ErrNoReference = errors.New("cannot be the reference")
 // implementation's cells come first in their workloads. The run itself stays as it is. The error
 // wraps ErrNoReference and names the implementations and components that can be chosen.
 func AgainstReference(r *record.Run, component, impl string) (*record.Run, error) {
-	of := ImplementationsOf(r)
+	of := implementationsOf(r)
 	if len(of[component]) == 0 {
 		return nil, fmt.Errorf("%s=%s %w: the run measured no component of this name; it has %s",
 			component, impl, ErrNoReference, strings.Join(measuredComponents(r), ", "))
@@ -77,9 +77,9 @@ func WithinAgainst(r *record.Run, own []Group, component, impl string) ([]Group,
 	return groups, nil
 }
 
-// ImplementationsOf are the implementations that a run measured, by component, in its order.
+// implementationsOf are the implementations that a run measured, by component, in its order.
 // Each can be the reference.
-func ImplementationsOf(r *record.Run) map[string][]string {
+func implementationsOf(r *record.Run) map[string][]string {
 	out := map[string][]string{}
 	for _, c := range r.Cells {
 		component := string(c.Component)

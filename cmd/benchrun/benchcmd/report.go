@@ -41,8 +41,7 @@ there again, and prints the short table.
 With --reference the others of a component are compared with another implementation
 than in the run, in the files and in what is printed. Where both took turns with the
 run's reference, the ratio is that of their ratios to it, and has the noise of both.
-In report.html a reader can choose the reference too. Without --reference the files are
-again those of the run.
+Without --reference the files are again those of the run.
 
 With --format it prints the run in another form and writes no file:
   markdown   report.md, without its pictures and profiles
