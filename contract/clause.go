@@ -1,9 +1,13 @@
 package contract
 
 import (
+	_ "embed" // the clauses
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Component names a kind of exchangeable part. It is the first segment of every benchmark's
@@ -43,26 +47,54 @@ const (
 	CapRateLimiting Capability = "rate-limiting" // RateLimitingQueue
 	CapPriority     Capability = "priority"      // PriorityQueue
 	CapConfigured   Capability = "configured"    // queues that are made with a QueueConfig
+	// CapExactTime marks a heap that keeps times exactly.
+	CapExactTime Capability = "exact-time"
+	// CapGranular marks a heap that rounds times up to a granularity that it states, as a
+	// timing wheel does. It has these clauses in place of those of CapExactTime.
+	CapGranular Capability = "granular-time"
+	// CapCountedWork marks a heap that counts the steps that its operations take.
+	CapCountedWork  Capability = "counted-work"
+	CapAddMany      Capability = "add-many"      // BatchDelayHeap
+	CapRemove       Capability = "remove"        // RemovingDelayHeap
+	CapArrivalOrder Capability = "arrival-order" // ArrivalOrdered
+	// CapMutationDetection marks an informer that reports objects that were changed after it
+	// handed them out.
+	CapMutationDetection Capability = "mutation-detection"
 )
 
 // Clause is one numbered rule of the contract.
 type Clause struct {
-	ID         string     // "STORE-7"
-	Component  Component  // the component that must keep it
-	Capability Capability // the capability that it is about
-	Rule       string     // one sentence
-	Source     string     // where the rule comes from: upstream behaviour, issue, paper
+	ID         string     `json:"id"`     // "STORE-7"
+	Component  Component  `json:"-"`      // the component that must keep it
+	Capability Capability `json:"about"`  // the capability that it is about
+	Rule       string     `json:"rule"`   // one sentence
+	Source     string     `json:"source"` // where the rule comes from: upstream behaviour, issue, paper
 }
+
+//go:embed clauses.yaml
+var clausesYAML []byte
+
+// clauses are read when they are first asked for: a program that only runs an informer never asks.
+var clauses = sync.OnceValue(func() (all []Clause) {
+	if err := yaml.UnmarshalStrict(clausesYAML, &all); err != nil {
+		panic(fmt.Sprintf("contract: clauses.yaml: %v", err))
+	}
+	of := map[string]Component{"STORE": ComponentStore, "FIFO": ComponentFIFO,
+		"DELAY": ComponentDelay, "QUEUE": ComponentQueue, "LIMIT": ComponentLimiter,
+		"INFORMER": ComponentInformer}
+	for i := range all {
+		prefix, _, _ := strings.Cut(all[i].ID, "-")
+		all[i].Component = of[prefix]
+	}
+	return all
+})
 
 // String returns the clause as messages quote it: its number and its rule.
 func (c Clause) String() string { return c.ID + ": " + c.Rule }
 
 // Clauses returns every clause of the contract in the order of their numbers,
 // component by component. The slice belongs to the caller.
-func Clauses() []Clause {
-	return slices.Concat(storeClauses, fifoClauses, delayClauses, queueClauses, limiterClauses,
-		informerClauses)
-}
+func Clauses() []Clause { return slices.Clone(clauses()) }
 
 // ClausesOf returns the clauses of one component.
 func ClausesOf(c Component) []Clause {

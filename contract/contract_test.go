@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,6 +35,15 @@ var (
 
 var id = regexp.MustCompile(`^(STORE|FIFO|DELAY|QUEUE|LIMIT|INFORMER)-[1-9][0-9]*$`)
 
+var capabilities = []contract.Capability{
+	contract.CapCore, contract.CapTransaction, contract.CapResourceVersion, contract.CapAppend,
+	contract.CapCoalescing, contract.CapInOrder, contract.CapAtomic, contract.CapBatch,
+	contract.CapKeyedQueue, contract.CapTransform, contract.CapUnlocked, contract.CapRateLimiting,
+	contract.CapPriority, contract.CapConfigured, contract.CapExactTime, contract.CapGranular,
+	contract.CapCountedWork, contract.CapAddMany, contract.CapRemove, contract.CapArrivalOrder,
+	contract.CapMutationDetection,
+}
+
 func TestClausesAreWhole(t *testing.T) {
 	t.Parallel()
 	prefixes := map[contract.Component]string{
@@ -53,8 +63,8 @@ func TestClausesAreWhole(t *testing.T) {
 			t.Errorf("%s belongs to component %q", c.ID, c.Component)
 		case c.Rule == "" || strings.HasSuffix(c.Rule, ".") || strings.ToUpper(c.Rule[:1]) != c.Rule[:1]:
 			t.Errorf("%s: the rule is one sentence with a capital and without a full stop: %q", c.ID, c.Rule)
-		case c.Source == "" || c.Capability == "":
-			t.Errorf("%s lacks its source or its capability", c.ID)
+		case c.Source == "" || !slices.Contains(capabilities, c.Capability):
+			t.Errorf("%s lacks its source, or has an unknown capability %q", c.ID, c.Capability)
 		}
 		seen[c.ID] = true
 		if got, err := contract.LookupClause(c.ID); err != nil || got != c {
