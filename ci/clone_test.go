@@ -83,7 +83,7 @@ func gate(t *testing.T, clone, base string, flags ...string) (code int, outcome,
 	if outcome == "failed" {
 		t.Fatalf("nothing was compared:\n%s", errOut)
 	}
-	for _, file := range []string{"pair/versus.html", "pair/base/run.json", "pair/head/report.html",
+	for _, file := range []string{"pair/base/run.json", "pair/head/report.html",
 		"log.txt"} {
 		if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(file))); err != nil ||
 			info.Size() == 0 {

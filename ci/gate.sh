@@ -30,7 +30,7 @@ Run it in the module's folder. What stands after -- goes to benchrun pair; the f
 The folder then has
   comment.md            the answer; it is printed, too. answer.md is what benchrun pair wrote
   outcome               pass, regression, inconclusive or failed
-  pair/versus.html      the comparison as a page; pair/base and pair/head are the two runs
+  pair/base, pair/head  the two runs
   profiles/             the differences of the profiles, head minus base: as text, and for
                         go tool pprof
   log.txt               what the builds and benchrun said

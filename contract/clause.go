@@ -64,11 +64,12 @@ const (
 
 // Clause is one numbered rule of the contract.
 type Clause struct {
-	ID         string     `json:"id"`     // "STORE-7"
-	Component  Component  `json:"-"`      // the component that must keep it
-	Capability Capability `json:"about"`  // the capability that it is about
-	Rule       string     `json:"rule"`   // one sentence
-	Source     string     `json:"source"` // where the rule comes from: upstream behaviour, issue, paper
+	ID         string     `json:"id"`    // "STORE-7"
+	Component  Component  `json:"-"`     // the component that must keep it
+	Capability Capability `json:"about"` // the capability that it is about
+	Rule       string     `json:"rule"`  // one sentence
+	// where the rule comes from: upstream behaviour, issue, paper
+	Source string `json:"source"`
 }
 
 //go:embed clauses.yaml

@@ -5,7 +5,7 @@ import (
 )
 
 // client-go's own tests of the package, run against this one. Those of the Reflector run
-// against informer.Reflector, by the constructors of testdata/cache_bridge.go.
+// against informer.Reflector, by the constructors of testdata/cache_bridge_test.go.
 func TestUpstreamOfCache(t *testing.T) {
 	t.Parallel()
 	leftOut := map[string]string{}
@@ -84,7 +84,7 @@ func TestUpstreamOfCache(t *testing.T) {
 	upstreamSuite{
 		Theirs:  "k8s.io/client-go/tools/cache",
 		Ours:    "github.com/informerbench/informerbench/dropin/cache",
-		Bridge:  "testdata/cache_bridge.go",
+		Bridge:  "testdata/cache_bridge_test.go",
 		LeftOut: leftOut,
 		Renames: map[string]string{
 			"NewReflector": "newReflector", "NewReflectorWithOptions": "newReflectorWithOptions",

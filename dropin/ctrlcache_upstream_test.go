@@ -16,7 +16,7 @@ func TestUpstreamOfControllerRuntimeCache(t *testing.T) {
 		Ours:   "github.com/informerbench/informerbench/dropin/testdata/ctrlcache",
 		// the others are about controller-runtime's code alone
 		Files:  []string{"cache_test.go", "cache_suite_test.go"},
-		Bridge: "testdata/ctrlcache_bridge.go",
+		Bridge: "testdata/ctrlcache_bridge_test.go",
 		Specs:  "TestSource",
 		LeftOut: map[string]string{
 			"cache_suite_test.go:_": starts,

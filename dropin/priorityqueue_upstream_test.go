@@ -11,7 +11,7 @@ func TestUpstreamOfPriorityQueue(t *testing.T) {
 	upstreamSuite{
 		Theirs: "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue",
 		Ours:   module + "/dropin/priorityqueue",
-		Bridge: "testdata/priorityqueue_bridge.go",
+		Bridge: "testdata/priorityqueue_bridge_test.go",
 		Specs:  "TestControllerWorkqueue",
 		LeftOut: map[string]string{
 			"btreeInteractionValidator":                 trees,

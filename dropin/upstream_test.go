@@ -227,7 +227,8 @@ func (s upstreamSuite) overlay(tmp string) (file string, tests []string, err err
 }
 
 // goTest runs the tests, and returns the result and the output of each.
-func (s upstreamSuite) goTest(overlay, modules string, tests []string) (results, output map[string]string,
+func (s upstreamSuite) goTest(overlay, modules string, tests []string) (results,
+	output map[string]string,
 	err error) {
 	args := []string{"test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules,
 		"-overlay", overlay, "-run", "^(" + strings.Join(tests, "|") + ")$", s.Ours}

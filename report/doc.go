@@ -9,5 +9,5 @@
 // and the answers), and escapes the result once more for Markdown (clean.go). The methods of
 // Report only lay it out: text.go and terminal.go for a terminal, markdown.go, page.go with
 // page.gotmpl, page.css and page.js for report.html, benchtxt.go, and machine.go as JSON. Of two
-// runs, versus.go writes the comparison as text, and versuspage.go as a page.
+// runs, versus.go writes the comparison as text.
 package report

@@ -4,7 +4,6 @@ import (
 	_ "embed" // the template, style sheet and script of the flame graphs
 	"fmt"
 	"path"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -28,7 +27,6 @@ const topFunctions = 8
 // flames is the page's section on where the time goes.
 type flames struct {
 	Groups   []flameGroup
-	Folder   string     // where the commands work
 	Smallest string     // share of a profile that is drawn
 	Data     *flameData // nil: too many cells to draw
 	links    map[string]flameLink
@@ -73,20 +71,15 @@ type profiledGroup struct {
 
 // profiledCell is a cell with its profiles.
 type profiledCell struct {
-	run       string // "base" or "head"; "" where there is one run
-	dir       string // the run's folder, as commands name it; "" is the one they are given in
 	cell      record.Cell
 	label     string
 	reference bool
 	cellProfiles
 }
 
-// key is that of flames.links.
-func (c *profiledCell) key() string { return strings.TrimPrefix(c.run+" "+c.cell.ID(), " ") }
-
 // path is that of a profile, as commands name it.
 func (c *profiledCell) path(file string) string {
-	return path.Join(c.dir, profileFolder(c.cell), file)
+	return path.Join(profileFolder(c.cell), file)
 }
 
 // flamesOf lists the cells that have a profile, by group. It returns nil if none has. r is
@@ -107,28 +100,29 @@ func flamesOf(r *record.Run, groups []compare.Group, profiles *Profiles, ids anc
 		}
 		all = append(all, group)
 	}
-	return drawFlames(all, "the run's folder", ids)
+	return drawFlames(all, ids)
 }
 
 // drawFlames encodes the graphs of all groups. A cell is drawn once, in its first group.
-// folder says where the commands work. It returns nil if no cell has a profile.
-func drawFlames(groups []profiledGroup, folder string, ids anchors) (*flames, error) {
-	out := &flames{Folder: folder, links: map[string]flameLink{}}
+// It returns nil if no cell has a profile.
+func drawFlames(groups []profiledGroup, ids anchors) (*flames, error) {
+	out := &flames{links: map[string]flameLink{}}
 	var all []cellCalls
 	for _, g := range groups {
 		group, place := flameGroup{Title: g.title, Component: g.component}, -1 // of the reference
 		var reference *profiledCell
 		for _, c := range g.cells {
-			if _, had := out.links[c.key()]; had {
+			if _, had := out.links[c.cell.ID()]; had {
 				continue
 			}
-			v := flameView{ID: ids.of("profile " + c.key()), Label: c.label, Title: g.title, Place: len(all),
+			v := flameView{ID: ids.of("profile " + c.cell.ID()), Label: c.label, Title: g.title,
+				Place: len(all),
 				Taken: taken(c.cellProfiles), Commands: profileCommands(&c, reference),
 				Tops: topsOf(c.cellProfiles)}
 			if reference != nil {
-				v.Against, v.AgainstID = reference.label, out.links[reference.key()].ID
+				v.Against, v.AgainstID = reference.label, out.links[reference.cell.ID()].ID
 			}
-			out.links[c.key()] = flameLink{v.ID, v.Label}
+			out.links[c.cell.ID()] = flameLink{v.ID, v.Label}
 			all = append(all, cellCalls{v.Label, place, c.cellProfiles})
 			if c.reference {
 				reference, place = &c, v.Place

@@ -158,40 +158,32 @@ type pageAnswer struct {
 	Axis       axis
 }
 
-// pageGroup is a table: a workload of a run at one value of its sweep, or a component of a
-// comparison.
+// pageGroup is a table: a workload at one value of its sweep.
 type pageGroup struct {
 	ID, Title, Component string
-	Reference            string // of a run
+	Reference            string
 	Axis                 axis
 	Rows                 []pageRow
 	Notes                []string
 	Numbers              numbers // every number, or those without a verdict
 }
 
-// pageRow is a key metric of an operation: of all implementations of a run, or of one in base
-// and head.
+// pageRow is a key metric of an operation, of all implementations.
 type pageRow struct {
 	ID, Operation, Metric, Help string
 	Lines                       []pageLine
 	Noise, Harness              string
 	strips
 	Profiles []flameLink
-
-	// Of a comparison: the corrected p-value, the smallest difference that it finds, and the id
-	// of its latencies' picture, "" if it has none.
-	Workload, Q, Finds, Latency string
 }
 
 // pageLine is one implementation in a row.
 type pageLine struct {
-	Impl, Median, Effect string // the median is that of head
-	Base                 string
+	Impl, Median, Effect string
 	Verdict              stats.Verdict // "" for the reference and for what was not measured
 	Text                 string        // of the verdict
 	Mark                 *mark
-	Order                float64 // the ratio, for sorting
-	Again                string  // the command that measures it again
+	Again                string // the command that measures it again
 }
 
 // numbers is a plain table.
@@ -377,7 +369,7 @@ func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes 
 		shown := pageLine{Impl: l.impl, Median: l.median, Effect: l.effect}
 		if a := l.against; a != nil && a.Ratio != nil {
 			m := in.Axis.mark(l.impl, *a.Ratio, a.Verdict)
-			shown.Mark, shown.Verdict, shown.Text, shown.Order = &m, a.Verdict, l.verdict, a.Ratio.Estimate
+			shown.Mark, shown.Verdict, shown.Text = &m, a.Verdict, l.verdict
 			shown.Again = again(r, in.Component, in.Reference, l.impl)
 		}
 		out.Lines = append(out.Lines, shown)

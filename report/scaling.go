@@ -144,7 +144,8 @@ func writeScaling(w *writer, scalings []Scaling) {
 	if len(scalings) == 0 {
 		return
 	}
-	w.printf("## Scaling\n\nThe medians at each size. In the pictures the bars are their intervals.\n\n")
+	w.printf("## Scaling\n\nThe medians at each size. In the pictures the bars are their " +
+		"intervals.\n\n")
 	for _, s := range scalings {
 		w.printf("### %s over %s\n\n", s.Workload, s.Vary)
 		t, notes := table.NewWriter(), &footnotes{}

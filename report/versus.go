@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -161,13 +160,7 @@ func versusLegend(r *compare.Result) string {
 }
 
 // Summary is the outcome of a comparison in one line, with the names of the regressions.
-func Summary(r *compare.Result) string { return summary(r, math.MaxInt) }
-
-// mostNamed is how many regressions the page's first sentence names.
-const mostNamed = 3
-
-// summary is the outcome in one line. It names the first regressions, as many as most.
-func summary(r *compare.Result, most int) string {
+func Summary(r *compare.Result) string {
 	if len(r.Gates) == 0 {
 		return "inconclusive: no number has a verdict, so nothing was judged; the warnings say how to " +
 			"give one"
@@ -184,9 +177,6 @@ func summary(r *compare.Result, most int) string {
 	count := fmt.Sprintf("%d of %d", len(r.Gates)-len(regressed)-len(open), len(r.Gates))
 	switch r.Outcome() {
 	case compare.Regression:
-		if more := len(regressed) - most; more > 0 {
-			regressed = append(regressed[:most], fmt.Sprintf("and %d more", more))
-		}
 		return fmt.Sprintf("regression: %s; %s hold, %d are inconclusive", strings.Join(regressed, ", "),
 			count, len(open))
 	case compare.Undetermined:
@@ -194,4 +184,9 @@ func summary(r *compare.Result, most int) string {
 			count, len(open))
 	}
 	return fmt.Sprintf("pass: %s hold", count)
+}
+
+// withoutMetric is a name's text up to its metric.
+func withoutMetric(n compare.Name) string {
+	return strings.TrimSuffix(n.String(), "/"+n.Metric)
 }

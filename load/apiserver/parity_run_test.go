@@ -133,7 +133,8 @@ func remember(body []byte, vars map[string]string) {
 	}
 }
 
-// parityDefinitions are the CustomResourceDefinitions of the resources in parityCases: widgets, which
+// parityDefinitions are the CustomResourceDefinitions of the resources in parityCases: widgets,
+// which
 // are namespaced, and galaxies, which are not.
 func parityDefinitions() []string {
 	const schema = `{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true,` +

@@ -26,7 +26,8 @@ func (r *Run) validate() error {
 		return errors.New("cells: none")
 	case r.Settings.Forks < 1 || r.Settings.Forks > MaxForks:
 		return fmt.Errorf("settings.forks: %d, want 1 to %d", r.Settings.Forks, MaxForks)
-	case !natural(rule.Threshold) || !natural(rule.Equivalence) || !(rule.Alpha > 0 && rule.Alpha <= 1):
+	case !natural(rule.Threshold) || !natural(rule.Equivalence) ||
+		!(rule.Alpha > 0 && rule.Alpha <= 1):
 		return fmt.Errorf("settings.rule: %+v, want bounds of 0 or more and a probability", rule)
 	case len(r.Looks) > MaxLooks:
 		return fmt.Errorf("looks: %d, want %d at most", len(r.Looks), MaxLooks)

@@ -169,7 +169,8 @@ func DecodeHistogram(s string) (*Histogram, error) {
 		h.SignificantFigures(); lo != 1 || hi != longest ||
 		digits != digitsKept && digits != digitsWritten { // those of before schema 10 have all
 		return nil, fmt.Errorf(
-			"decoding a histogram: it has %d digits from %d to %d, want %d or %d digits from 1 to %d", digits,
+			"decoding a histogram: it has %d digits from %d to %d, want %d or %d digits from 1 to %d",
+			digits,
 			lo, hi, digitsWritten, digitsKept, longest)
 	}
 	out := NewHistogram()

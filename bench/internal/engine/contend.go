@@ -27,7 +27,8 @@ type Worker struct {
 	response, delay, service, late *stats.Histogram
 	from                           time.Time // when the measured time begins
 	done, unfinished               int64
-	preparing                      time.Duration // of the measured time of a closed loop, for Actor.Prepare
+	// of the measured time of a closed loop, for Actor.Prepare
+	preparing time.Duration
 }
 
 // Contend runs the groups against each other, warm-up first, and returns a series per group

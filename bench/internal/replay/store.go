@@ -41,7 +41,8 @@ func (t *storeTarget) add(s *subject.Store) {
 	t.readers.add(s, s.Objects)
 }
 
-func (t *storeTarget) apply(_ context.Context, e *load.TraceEvent, _ time.Time, _ time.Duration) error {
+func (t *storeTarget) apply(_ context.Context, e *load.TraceEvent, _ time.Time,
+	_ time.Duration) error {
 	load.ApplyEvent(t.stores[e.Resource].Store, *e)
 	return nil
 }

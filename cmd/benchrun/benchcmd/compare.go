@@ -1,18 +1,14 @@
 package benchcmd
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
@@ -44,7 +40,6 @@ there are; what the data cannot tell is called inconclusive.
 		Example: `  benchrun compare results/20261121T101500Z-quick results/20261121T142000Z-quick
   benchrun compare base head --gate 'store/*/p99 <= +5%' --gate 'store/*/allocs/op <= +0%'
   benchrun compare base head --gates gates.txt --format markdown >> "$GITHUB_STEP_SUMMARY"
-  benchrun compare base head --html versus.html
   benchrun compare old.txt new.txt --format json`,
 		Args: needs("BASE and HEAD, two folders of runs or two files", 2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,9 +72,9 @@ Exit codes: 0 pass; 1 a regression, or something measured is broken; 2 the input
 
 // verdictFlags are the flags for a comparison's gates and output.
 type verdictFlags struct {
-	gates                                []string
-	gateFile, format, inconclusive, html string
-	wide                                 bool
+	gates                          []string
+	gateFile, format, inconclusive string
+	wide                           bool
 }
 
 func (v *verdictFlags) add(cmd *cobra.Command) {
@@ -88,9 +83,6 @@ func (v *verdictFlags) add(cmd *cobra.Command) {
 		"a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
 	f.StringVar(&v.gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
 	f.StringVar(&v.format, "format", "text", "text, markdown or json")
-	f.StringVar(&v.html, "html", "",
-		"write the comparison as one page to a `FILE`: base and head side by side, what changed "+
-			"first; it opens offline")
 	addWide(cmd, &v.wide)
 	f.StringVar(&v.inconclusive, "inconclusive", "fail",
 		"`WORD` for data too weak to tell: pass exits with 0, fail with 3")
@@ -106,11 +98,6 @@ func (v *verdictFlags) check() ([]compare.Gate, error) {
 	}
 	if v.inconclusive != "pass" && v.inconclusive != "fail" {
 		return nil, fmt.Errorf("--inconclusive %q: want pass or fail", v.inconclusive)
-	}
-	if v.html != "" {
-		if err := writable(v.html); err != nil {
-			return nil, fmt.Errorf("--html: %w", err)
-		}
 	}
 	var out []compare.Gate
 	if v.gateFile != "" {
@@ -129,31 +116,15 @@ func (v *verdictFlags) check() ([]compare.Gate, error) {
 	return out, nil
 }
 
-// writable finds out before a measurement whether a file can be written after it.
-func writable(path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder; name a file in it, such as %s", path,
-			filepath.Join(path, report.VersusFile))
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".benchrun-*")
-	if err != nil {
-		if at := (*fs.PathError)(nil); errors.As(err, &at) {
-			err = at.Err // without the name of the temporary file
-		}
-		return fmt.Errorf("%s cannot be written: %w; make its folder, or name another file", path, err)
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-// judge prints the comparison and writes its page, if one was asked for. Its error carries the
-// exit code. Neither is a reason to lose the outcome: their errors are joined.
-func (v *verdictFlags) judge(cmd *cobra.Command, r *compared, gates []compare.Gate) error {
+// judge prints the comparison. Its error carries the exit code; that of the printing is no reason
+// to lose the outcome, so they are joined.
+func (v *verdictFlags) judge(cmd *cobra.Command, r *compare.Result, gates []compare.Gate) error {
 	if err := r.Judge(gates); err != nil {
 		return err
 	}
 	out, to := shown(cmd, v.wide)
-	printed := versusFormats[v.format](out, r.Result, to)
-	return errors.Join(v.outcome(r.Result), printed, v.page(cmd, r))
+	printed := versusFormats[v.format](out, r, to)
+	return errors.Join(v.outcome(r), printed)
 }
 
 // outcome is the error of a regression, or of too little evidence.
@@ -168,69 +139,11 @@ func (v *verdictFlags) outcome(r *compare.Result) error {
 	return nil
 }
 
-// page writes the page, and says where it is in the last line: of the text, or beside the
-// other formats, which programs read.
-func (v *verdictFlags) page(cmd *cobra.Command, r *compared) error {
-	if v.html == "" {
-		return nil
-	}
-	var page bytes.Buffer
-	if err := report.WriteVersusPage(&page, r.Result, r.measured("base", r.base),
-		r.measured("head", r.head)); err != nil {
-		return err
-	}
-	if err := record.WriteFile(v.html, page.Bytes()); err != nil {
-		return broken(fmt.Errorf("--html %s: %w", v.html, err))
-	}
-	to := cmd.OutOrStdout()
-	if v.format != "text" {
-		to = cmd.ErrOrStderr()
-	}
-	_, err := fmt.Fprintf(to, "\n%s\n", v.html)
-	return err
-}
-
 // errInconclusive is wrapped by the error of a comparison with too little evidence.
 var errInconclusive = errors.New("inconclusive")
 
-// compared is a comparison with the runs that were compared; they are zero for files.
-type compared struct {
-	*compare.Result
-	base, head runner.Result
-}
-
-// compareRuns compares two runs.
-func compareRuns(base, head runner.Result, force bool) (*compared, error) {
-	r, err := compare.Runs(base.Run, head.Run, force)
-	if err != nil {
-		return nil, err
-	}
-	return &compared{r, base, head}, nil
-}
-
-// measured is a run with its profiles, nil for a file. Profiles that cannot be read are a
-// warning on the page.
-func (c *compared) measured(side string, r runner.Result) *report.Measured {
-	if r.Run == nil {
-		return nil
-	}
-	out := &report.Measured{Run: r.Run, Dir: r.Dir}
-	root, err := os.OpenRoot(r.Dir) // follows no link that leaves the folder
-	if err != nil {
-		c.Warnings = append(c.Warnings, side+": no profiles: "+err.Error())
-		return out
-	}
-	defer func() { _ = root.Close() }() // nothing is written through it
-	var warnings []string
-	out.Profiles, warnings = report.ReadProfiles(root.FS(), r.Run)
-	for _, w := range warnings {
-		c.Warnings = append(c.Warnings, side+": "+w)
-	}
-	return out
-}
-
 // versus reads and compares two folders or two files.
-func versus(base, head string, force bool) (*compared, error) {
+func versus(base, head string, force bool) (*compare.Result, error) {
 	folders := 0
 	for _, path := range []string{base, head} {
 		info, err := os.Stat(path)
@@ -248,11 +161,7 @@ func versus(base, head string, force bool) (*compared, error) {
 		return nil, errors.New(
 			"--force is for runs, whose machines are known: files are compared anyway, leave it out")
 	case folders == 0:
-		r, err := compare.Files(base, head, stats.DefaultRule)
-		if err != nil {
-			return nil, err
-		}
-		return &compared{Result: r}, nil
+		return compare.Files(base, head, stats.DefaultRule)
 	}
 	b, err := record.ReadRun(base)
 	if err != nil {
@@ -262,5 +171,5 @@ func versus(base, head string, force bool) (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compareRuns(runner.Result{Run: b, Dir: base}, runner.Result{Run: h, Dir: head}, force)
+	return compare.Runs(b, h, force)
 }

@@ -163,9 +163,6 @@ func TestCompareBadInput(t *testing.T) {
 			"g.txt:1"},
 		{"a format", []string{base, same, "--format", "yaml"}, "markdown"},
 		{"inconclusive", []string{base, same, "--inconclusive=maybe"}, "pass or fail"},
-		{"a page in no folder", []string{base, same, "--html",
-			filepath.Join(base, "nowhere", "versus.html")}, "make its folder"},
-		{"a page that is a folder", []string{base, same, "--html", base}, "name a file in it"},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)
 		if code != exitBadInput || !strings.Contains(errOut, c.want) || out != "" {
@@ -218,28 +215,6 @@ func TestReportWithAReference(t *testing.T) {
 	}
 }
 
-// The page is there whatever the outcome and the format, and the last line says where. What
-// programs read has no such line.
-func TestComparePage(t *testing.T) {
-	t.Parallel()
-	base, slower := aRun(t, 1, 12, 100), aRun(t, 3, 12, 115)
-	for _, format := range []string{"text", "json"} {
-		page := filepath.Join(t.TempDir(), "page.html")
-		code, out, errOut := benchrun(t, "compare", base, slower, "--format", format, "--html", page)
-		if code != exitBroken {
-			t.Errorf("%s: exit code %d, want %d", format, code, exitBroken)
-		}
-		if html := readFile(t, page); !strings.Contains(html,
-			"<strong>regression: store/store-ops/objects=10/get/mine/ns/op") {
-			t.Errorf("%s: the page does not say what regressed", format)
-		}
-		if format == "text" && !strings.HasSuffix(out, "\n"+page+"\n") || format == "json" &&
-			(!json.Valid([]byte(out)) || !strings.Contains(errOut, page+"\n")) {
-			t.Errorf("%s: where the page is is not said, or in the wrong place\n%s\n%s", format, out, errOut)
-		}
-	}
-}
-
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -264,10 +239,6 @@ func TestPair(t *testing.T) {
 	if code != exitBroken || !strings.Contains(errOut, "regression") ||
 		!strings.Contains(table, "planted: the store mutexmap is 400% slower") {
 		t.Errorf("exit code %d\n%s%s", code, table, errOut)
-	}
-	if page := filepath.Join(out, report.VersusFile); !strings.HasSuffix(table, "\n"+page+"\n") ||
-		!strings.Contains(readFile(t, page), "regression: ") {
-		t.Errorf("the pair has no page of its comparison, or does not say where it is\n%s", table)
 	}
 	for _, side := range []string{runner.BaseDir, runner.HeadDir} {
 		r, err := record.ReadRun(filepath.Join(out, side))
@@ -322,9 +293,6 @@ func TestPairWithAWrongGate(t *testing.T) {
 			"--forks", "1", "--skip-verify", "--gate", c.gate, "-o", out)
 		if code != exitBadInput || !strings.Contains(errOut, c.want) {
 			t.Errorf("%s: exit code %d, want %d and %q\n%s", c.gate, code, exitBadInput, c.want, errOut)
-		}
-		if _, err := os.Stat(filepath.Join(out, report.VersusFile)); (err == nil) != c.measured {
-			t.Errorf("%s: the page: %v, want it: %v", c.gate, err, c.measured)
 		}
 		if _, err := os.Stat(out); (err == nil) != c.measured {
 			t.Errorf("%s: the folder: %v, want it: %v", c.gate, err, c.measured)
@@ -422,7 +390,8 @@ func TestBudget(t *testing.T) {
 	// machine.
 	const far = "name: far\ncomponent: store\nobjects:\n  count: 2000\nops: [list]\nduration: 3ms\n"
 	code, out, errOut := benchrun(t, "run", "-f", write(t, "far.yaml", far), "--impl",
-		"clientgo,lockfree", "--forks", "2", "--budget", "20s", "--skip-verify", "--wide", "--profile=false",
+		"clientgo,lockfree", "--forks", "2", "--budget", "20s", "--skip-verify", "--wide",
+		"--profile=false",
 		"-o", dir)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errOut)

@@ -3,14 +3,12 @@ package benchcmd
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/report"
 )
 
 func newPair() *cobra.Command {
@@ -25,15 +23,15 @@ processes that take turns: what drifts in the machine hits both alike, which two
 one after the other cannot promise. Operations that are measured alone take turns every
 fraction of a millisecond; all else is measured by processes that alternate. pair leaves
 two runs, base and head, in the folder of the results and compares them as benchrun
-compare does. versus.html beside the two is the comparison as a page.
+compare does. With --profile, go tool pprof -http : -diff_base BASE HEAD shows where the
+two builds differ.
 
 Without --base both are this program: the same code under two names, which shows what
 your machine's noise does to your gates. With --plant head is slower on purpose.
 
 The budget is spent on the gates that are inconclusive. A gate that can match nothing of
 what is to be measured is refused before anything is. Some mistakes show only afterwards,
-such as the name of an operation. Then the exit code is 2 too, and both runs and
-versus.html are kept.
+such as the name of an operation. Then the exit code is 2 too, and both runs are kept.
 
 ` + gateHelp,
 		Example: `  git worktree add ../base main && (cd ../base && go build -o /tmp/benchrun.base ./cmd/benchrun)
@@ -66,25 +64,20 @@ versus.html are kept.
 					record.ShellWord(results[0].Dir), record.ShellWord(results[1].Dir))
 				return failed
 			}
-			r, err := compareRuns(results[0], results[1], false)
+			r, err := compare.Runs(results[0].Run, results[1].Run, false)
 			if err != nil {
 				return errors.Join(failed, err)
-			}
-			if v.html == "" {
-				v.html = filepath.Join(filepath.Dir(results[1].Dir), report.VersusFile)
 			}
 			judged := v.judge(cmd, r, gates)
 			if wrong := (*compare.GateError)(nil); errors.As(judged, &wrong) {
 				judged = fmt.Errorf("%w; what was measured is kept: give other gates to benchrun compare %s %s",
 					judged, results[0].Dir, results[1].Dir)
-				judged = errors.Join(judged, r.Judge(nil), v.page(cmd, r))
 			}
 			return errors.Join(failed, judged)
 		},
 	}
 	addRunFlags(cmd, &o)
 	v.add(cmd)
-	cmd.Flags().Lookup("html").Usage += " (default: " + report.VersusFile + " beside the two runs)"
 	cmd.Flags().BoolVar(&o.Profile, "profile", false,
 		"measure one more process per cell and build to take profiles")
 	cmd.Flags().StringVar(&base, "base", "",

@@ -34,26 +34,34 @@ type ourReflector struct {
 	made         func() *informer.Reflector
 }
 
-func newReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *ourReflector {
-	return newReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resyncPeriod})
+func newReflector(lw ListerWatcher, expectedType any, store ReflectorStore,
+	resyncPeriod time.Duration) *ourReflector {
+	return newReflectorWithOptions(lw, expectedType, store,
+		ReflectorOptions{ResyncPeriod: resyncPeriod})
 }
 
-func newReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions) *ourReflector {
+func newReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore,
+	options ReflectorOptions) *ourReflector {
 	r := &ourReflector{lw: lw, expectedType: expectedType, store: store, options: options}
 	r.made = sync.OnceValue(func() *informer.Reflector {
 		c, _ := r.options.Clock.(clock.WithTicker)
 		return informer.NewReflector(r.lw, r.expectedType, r.store, informer.ReflectorOptions{
-			Name: r.options.Name, TypeDescription: r.options.TypeDescription, ResyncPeriod: r.options.ResyncPeriod,
-			MinWatchTimeout: max(r.options.MinWatchTimeout, leastWatchTimeout), Clock: c, Backoff: r.options.Backoff,
-			ShouldResync: r.ShouldResync, PageSize: r.WatchListPageSize, MaxInternalErrorRetryDuration: r.MaxInternalErrorRetryDuration,
+			Name: r.options.Name, TypeDescription: r.options.TypeDescription,
+			ResyncPeriod:    r.options.ResyncPeriod,
+			MinWatchTimeout: max(r.options.MinWatchTimeout, leastWatchTimeout), Clock: c,
+			Backoff:      r.options.Backoff,
+			ShouldResync: r.ShouldResync, PageSize: r.WatchListPageSize,
+			MaxInternalErrorRetryDuration: r.MaxInternalErrorRetryDuration,
 		})
 	})
 	return r
 }
 
-func (r *ourReflector) Name() string                       { return r.made().Name() }
-func (r *ourReflector) TypeDescription() string            { return r.made().TypeDescription() }
-func (r *ourReflector) LastSyncResourceVersion() string    { return r.made().LastSyncResourceVersion() }
+func (r *ourReflector) Name() string            { return r.made().Name() }
+func (r *ourReflector) TypeDescription() string { return r.made().TypeDescription() }
+func (r *ourReflector) LastSyncResourceVersion() string {
+	return r.made().LastSyncResourceVersion()
+}
 func (r *ourReflector) Run(stopCh <-chan struct{})         { r.made().Run(stopCh) }
 func (r *ourReflector) RunWithContext(ctx context.Context) { r.made().RunWithContext(ctx) }
 func (r *ourReflector) ListAndWatch(stopCh <-chan struct{}) error {

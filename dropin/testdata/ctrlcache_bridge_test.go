@@ -16,16 +16,21 @@ import (
 )
 
 var _ = BeforeSuite(func() {
-	inNamespace := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default", Name: name} }
+	inNamespace := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: "default", Name: name}
+	}
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
 	// What a new cluster has.
 	sources := map[schema.GroupVersionResource]*synthetic.Source{}
 	for resource, objects := range map[string][]runtime.Object{
-		"pods":            nil,
-		"nodes":           nil,
-		"namespaces":      {&corev1.Namespace{ObjectMeta: named("default")}, &corev1.Namespace{ObjectMeta: named("kube-system")}},
+		"pods":  nil,
+		"nodes": nil,
+		"namespaces": {&corev1.Namespace{ObjectMeta: named("default")},
+			&corev1.Namespace{ObjectMeta: named("kube-system")}},
 		"serviceaccounts": {&corev1.ServiceAccount{ObjectMeta: inNamespace("default")}},
-		"services":        {&corev1.Service{ObjectMeta: inNamespace("kubernetes"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}}}},
+		"services": {
+			&corev1.Service{ObjectMeta: inNamespace("kubernetes"),
+				Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}}}},
 	} {
 		example := map[string]runtime.Object{"pods": &corev1.Pod{}, "nodes": &corev1.Node{}}[resource]
 		source := synthetic.NewSource(objects, synthetic.SourceOptions{Example: example})
