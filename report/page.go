@@ -183,7 +183,8 @@ type pageLine struct {
 	Verdict              stats.Verdict // "" for the reference and for what was not measured
 	Text                 string        // of the verdict
 	Mark                 *mark
-	Again                string // the command that measures it again
+	Again                string  // the command that measures it again
+	Order                float64 // the ratio, for sorting
 }
 
 // numbers is a plain table.
@@ -369,7 +370,7 @@ func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes 
 		shown := pageLine{Impl: l.impl, Median: l.median, Effect: l.effect}
 		if a := l.against; a != nil && a.Ratio != nil {
 			m := in.Axis.mark(l.impl, *a.Ratio, a.Verdict)
-			shown.Mark, shown.Verdict, shown.Text = &m, a.Verdict, l.verdict
+			shown.Mark, shown.Verdict, shown.Text, shown.Order = &m, a.Verdict, l.verdict, a.Ratio.Estimate
 			shown.Again = again(r, in.Component, in.Reference, l.impl)
 		}
 		out.Lines = append(out.Lines, shown)
