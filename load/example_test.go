@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleParseWorkload() {
-	_, err := load.ParseWorkload("mine.yaml", []byte(`
+	_, err := load.ParseWorkload("w.yaml", []byte(`
 name: mine
 component: fifo
 objects: {count: 0}
@@ -16,7 +16,6 @@ groups:
 `))
 	fmt.Println(err)
 	// Output:
-	// mine.yaml:4: objects.count: 0 is out of range: use 1 to 50000000
-	// mine.yaml:6: groups[0].op: unknown operation "pup" of a fifo: use one of add, add-pop, pop,
-	// replace, resync
+	// w.yaml:4: objects.count: 0 is out of range: use 1 to 50000000
+	// w.yaml:6: groups[0].op: unknown operation "pup" of a fifo: use one of add, add-pop, pop, replace, resync
 }

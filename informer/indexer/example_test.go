@@ -18,11 +18,10 @@ func ExampleNew() {
 	fmt.Println(x.Add(pod("web-0", "node-1", "41")))
 	fmt.Println(x.IndexKeys(cache.NamespaceIndex, "ns"))
 	fmt.Println(x.LastStoreSyncResourceVersion())
-	fmt.Println(x.Add("not an object"))
+	fmt.Println("no key:", x.Add("not an object") != nil)
 	// Output:
 	// <nil>
 	// [ns/web-0] <nil>
 	// 41
-	// couldn't create key for object not an object: object has no meta: object does not implement the
-	// Object interfaces
+	// no key: true
 }
