@@ -73,9 +73,9 @@ var each = map[string]struct {
 	withOptions func(cache.InformerOptions) (cache.Store, cache.Controller)
 }{
 	//lint:ignore SA1019 what client-go deprecates must go on working
-	"client-go": {cache.NewInformer, cache.NewIndexerInformer, cache.NewTransformingInformer,
-		cache.NewTransformingIndexerInformer, cache.NewInformerWithOptions},
-	//nolint:staticcheck // as above
+	"client-go": {cache.NewInformer, cache.NewIndexerInformer, cache.NewTransformingInformer, //nolint:staticcheck // as above
+		//lint:ignore SA1019 likewise
+		cache.NewTransformingIndexerInformer, cache.NewInformerWithOptions}, //nolint:staticcheck // as above
 	"ours": {informer.NewInformer, informer.NewIndexerInformer, informer.NewTransformingInformer,
 		informer.NewTransformingIndexerInformer, informer.NewInformerWithOptions},
 }

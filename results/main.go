@@ -48,8 +48,9 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := update(ctx, len(os.Args) > 1, os.Stdout); err != nil {
+	err := update(ctx, len(os.Args) > 1, os.Stdout)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "results:", err)
 		os.Exit(1)
 	}

@@ -112,9 +112,9 @@ func askFailing(s contract.Store, bad *item) error {
 	own := errPoison{bad.name}
 	switch {
 	case bad.panics && p != any(own):
-		return fmt.Errorf("Index of %v: panic %v; want the IndexFunc's own", bad, p)
+		return fmt.Errorf("calling Index of %v: panic %v; want the IndexFunc's own", bad, p)
 	case !bad.panics && (p != nil || !errors.Is(err, own)):
-		return fmt.Errorf("Index of %v gave the error %v and panics with %v; want the IndexFunc's error",
+		return fmt.Errorf("calling Index of %v gave the error %v and panics with %v; want the IndexFunc's error",
 			bad, err, p)
 	}
 	return nil

@@ -143,7 +143,7 @@ func playLong(newStore NewStore, progress func(), waived func(clause string) boo
 		h := &history{T: rt, subject: subjectOf(newStore, one, own), keys: keys}
 		h.m.progress = progress
 		for range rapid.IntRange(1, 4).Draw(rt, "periods") {
-			of := periods[h.number("period", 0, len(periods)-1)]
+			of := periods[h.number("period", len(periods)-1)]
 			h.repeat(progress, slices.DeleteFunc(slices.Concat(of, deeds, []deed{doAsk, doCompare}),
 				func(d deed) bool { return slices.ContainsFunc(d.clauses, waived) })...)
 			doCompare.do(h)

@@ -44,8 +44,9 @@ var (
 	yesOrNo    = rapid.Bool()
 )
 
-func (h *history) number(label string, least, most int) int {
-	return rapid.IntRange(least, most).Draw(h.T, label)
+// number draws 0 to most.
+func (h *history) number(label string, most int) int {
+	return rapid.IntRange(0, most).Draw(h.T, label)
 }
 
 func (h *history) key() string { return rapid.SampledFrom(h.keys).Draw(h.T, "key") }
@@ -65,7 +66,7 @@ func (h *history) draw() *item {
 	}
 	i := newItem(key, h.next(), value, randomMany.Draw(h.T, "many")...).
 		withMaybe(randomSome.Draw(h.T, "maybe"))
-	if h.long() && h.number("metadata", 0, 9) == 9 {
+	if h.long() && h.number("metadata", 9) == 9 {
 		return i.withoutMeta()
 	}
 	return i
@@ -77,10 +78,10 @@ func (h *history) drawPoisoned(index string) *item {
 
 // objects draws up to most objects: one by one, or in a long history a run of them.
 func (h *history) objects(most int) []*item {
-	items := make([]*item, h.number("objects", 0, most))
+	items := make([]*item, h.number("objects", most))
 	first := 0
 	if h.long() {
-		first = h.number("first key", 0, len(h.keys)-1)
+		first = h.number("first key", len(h.keys)-1)
 	}
 	for n := range items {
 		if !h.long() {
@@ -107,12 +108,12 @@ func puts(items []*item) (all writes) {
 func (h *history) batch() (all writes) {
 	most, mix := len(h.keys), 0
 	if h.long() {
-		most, mix = 150, h.number("mix", 0, 3)
+		most, mix = 150, h.number("mix", 3)
 	}
 	for n, i := range h.objects(most) {
 		kind := (mix + n*(mix%2)) % 3 // all of a kind, or in turns
 		if !h.long() {
-			kind = h.number("kind", 0, 2)
+			kind = h.number("kind", 2)
 		}
 		switch kind {
 		case 0:
@@ -216,7 +217,7 @@ var (
 	}}
 	doTransaction = deed{"transaction", func(h *history) {
 		if b, ok := h.s.(contract.Transactor); ok {
-			var writes writes = h.batch()
+			writes := h.batch()
 			h.Logf("Transaction %v", writes)
 			b.Transaction(writes...)
 			h.m.apply(writes...)

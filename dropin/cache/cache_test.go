@@ -69,8 +69,8 @@ func TestFIFOOptions(t *testing.T) {
 	}
 	for name, both := range map[string][]queue{
 		"delta": delta(cache.DeltaFIFOOptions{}),
-		//lint:ignore SA1019 programs that still use it get the same
 		"delta, NewDeltaFIFO": {cache.NewDeltaFIFO(clientgo.MetaNamespaceKeyFunc, known),
+			//lint:ignore SA1019 programs that still use it get the same
 			clientgo.NewDeltaFIFO(clientgo.MetaNamespaceKeyFunc, known)}, //nolint:staticcheck // as above
 		"delta, known": delta(cache.DeltaFIFOOptions{KnownObjects: known}),
 		"delta, replaced, known": delta(
@@ -78,10 +78,9 @@ func TestFIFOOptions(t *testing.T) {
 		"delta, key function": delta(cache.DeltaFIFOOptions{KeyFunction: byName}),
 		"delta, transformer, name": delta(
 			cache.DeltaFIFOOptions{Transformer: rename, Name: "mine", EmitDeltaTypeReplaced: true}),
-		//lint:ignore SA1019 programs that still use it get the same
 		"real, NewRealFIFO": {cache.NewRealFIFO(clientgo.MetaNamespaceKeyFunc, known, rename),
-			clientgo.NewRealFIFO(clientgo.MetaNamespaceKeyFunc, known, rename)},
-		//nolint:staticcheck // as above
+			//lint:ignore SA1019 programs that still use it get the same
+			clientgo.NewRealFIFO(clientgo.MetaNamespaceKeyFunc, known, rename)}, //nolint:staticcheck // as above
 		"real, known, name": real(cache.RealFIFOOptions{KnownObjects: known, Name: "mine"}),
 		"real, atomic":      real(cache.RealFIFOOptions{AtomicEvents: true}),
 		"real, atomic, unlocked": real(

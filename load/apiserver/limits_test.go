@@ -126,9 +126,11 @@ func TestSlowClients(t *testing.T) {
 			source, dial := piped(t)
 			conn := dial()
 			send(t, conn, "GET "+at+"?watch=1&resourceVersion=1"+host+"\n")
-			response := must[*http.Response](t)(
-				http.ReadResponse(bufio.NewReader(conn),
-					nil)) //nolint:bodyclose // the connection ends with the server
+			reader := bufio.NewReader(conn)
+			response, err := http.ReadResponse(reader, nil) //nolint:bodyclose // the connection ends with the server
+			if err != nil {
+				t.Fatal(err)
+			}
 			time.Sleep(24 * time.Hour)
 			must[runtime.Object](t)(source.Create(widget("a", "w", 1)))
 			line, err := bufio.NewReader(response.Body).ReadString('\n')

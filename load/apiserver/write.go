@@ -246,8 +246,8 @@ func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) erro
 	}
 	code := http.StatusOK
 	//lint:ignore SA1019 clients may still ask for it
-	if orphan := o.OrphanDependents; held && orphan != nil &&
-		!*orphan { //nolint:staticcheck // as above
+	orphan := o.OrphanDependents //nolint:staticcheck // as above
+	if held && orphan != nil && !*orphan {
 		code = http.StatusAccepted
 	}
 	if held || r.returnsDeleted() {

@@ -18,8 +18,8 @@ func readUsage() usage {
 		return usage{}
 	}
 	u := usage{cpu: time.Duration(ru.Utime.Nano() + ru.Stime.Nano()), counted: true}
-	u.voluntary, u.forced = int64(ru.Nvcsw),
-		int64(ru.Nivcsw) //nolint:unconvert // they are int32 on 32-bit systems
+	u.voluntary = int64(ru.Nvcsw)         //nolint:unconvert // int32 on 32-bit systems
+	u.forced = int64(ru.Nivcsw)           //nolint:unconvert // likewise
 	u.peakRSS = peakRSS(int64(ru.Maxrss)) //nolint:unconvert // likewise
 	return u
 }

@@ -190,8 +190,7 @@ func (h *heap[T]) takeDue(now time.Time) {
 // from when each was made and give back times with a reading, and two heaps do not agree on the
 // readings to the nanosecond.
 func onlyWall(t time.Time) bool {
-	return t == t.Round(
-		0) //nolint:staticcheck // Equal does not see whether there is a monotonic reading
+	return t == t.Round(0) //nolint:staticcheck // Equal does not see a monotonic reading
 }
 
 // arm notes and returns the earliest time at which something waits, zero if nothing does. It

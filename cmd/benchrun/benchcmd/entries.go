@@ -11,12 +11,12 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// What a program gives to Main: entries of the catalog, each made by the constructor of its
-// component with options. Package catalog documents both.
-type (
-	Entry  = catalog.Entry
-	Option = catalog.Option
-)
+// Entry is what a program gives to Main: an entry of the catalog, made by the constructor of its
+// component.
+type Entry = catalog.Entry
+
+// Option sets a field of an entry.
+type Option = catalog.Option
 
 // The options of an entry.
 var (
