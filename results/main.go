@@ -88,7 +88,7 @@ func update(ctx context.Context, dry bool, out io.Writer) error {
 	return nil
 }
 
-// changed says of which code a preset's run is not, and how long its processes take by plan.
+// changed names the code that has changed since a preset was measured, and its planned time.
 func changed(name string) (why []string, took time.Duration, err error) {
 	tree, err := os.Getwd()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/suite"
 )
 
-// modelled is a structure beside a model of it. What is done to both is compared.
+// modelled runs each operation on a structure and on its model, and compares the results.
 type modelled struct {
 	fataler
 	h     delayHeap

@@ -179,7 +179,7 @@ func replaceNewest(m *model, d contract.Delta, key string) {
 	m.Waiting[i].Deltas = deltas
 }
 
-// list makes a mutant of which Replace is wrong.
+// list makes a mutant whose Replace is wrong.
 func list(class contract.FIFOClass, name, mistake, clauses string,
 	replace func(m *model, list []any, rv string)) Mutant {
 	return fifoOf(class, name, mistake, clauses, func(f *fifo, m *model) {
