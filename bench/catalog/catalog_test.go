@@ -17,7 +17,7 @@ func TestEveryImplementationKeepsTheContract(t *testing.T) {
 	for _, e := range All() {
 		t.Run(e.ID(), func(t *testing.T) {
 			passed := 0
-			err := Verify(e, suite.WithEffort(0.3), suite.WithObserver(func(r suite.Result) {
+			err := Verify(e, suite.WithEffort(0.05), suite.WithObserver(func(r suite.Result) {
 				if r.Outcome == suite.Pass {
 					passed++
 				}
@@ -44,7 +44,8 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 				strict := e
 				strict.Waivers = slices.Delete(slices.Clone(e.Waivers), i, i+1)
 				err := suite.UntilCaught(func(seed suite.Option) error {
-					return Verify(strict, seed, suite.Only(w.Clause), suite.WithCaseTimeout(5*time.Second))
+					return Verify(strict, seed, suite.Only(w.Clause), suite.WithEffort(0.1),
+						suite.WithCaseTimeout(5*time.Second))
 				})
 				if err == nil || !strings.Contains(err.Error(), w.Clause) {
 					t.Errorf("the clause is kept: drop the waiver (%v)", err)

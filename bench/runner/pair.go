@@ -237,6 +237,7 @@ func Benchrun(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	said, _ := io.ReadAll(io.LimitReader(pipe, mostAnswered)) // Wait says how it ended
+	_ = pipe.Close()                                          // a program that never stops writing ends
 	if err = cmd.Wait(); err == nil {
 		err = errors.New(`its answer to "version" names no schema of run.json`)
 	}

@@ -235,7 +235,7 @@ func TestPairedPowerIsAsClaimed(t *testing.T) {
 		for _, n := range []int{FewestDuets, 6, 12, 24} {
 			rng := rand.New(rand.NewPCG(6, uint64(n)))
 			claimed, found := 0, 0
-			for range 4000 {
+			for range 1000 {
 				aa, err := PairedRatioOf(normal(rng, n, 0, noise))
 				if err != nil {
 					t.Fatal(err)

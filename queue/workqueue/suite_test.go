@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/conformance/queuetest"
+	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/dropin/ctrlqueue"
 	"github.com/informerbench/informerbench/queue/delay"
@@ -59,11 +60,11 @@ func TestQueuesKeepTheClauses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			queuetest.Run(t, newQueue)
-			if err := queuetest.Check(newQueue); err != nil {
+			queuetest.Run(t, newQueue, suite.WithEffort(0.3))
+			if err := queuetest.Check(newQueue, suite.WithEffort(0.1)); err != nil {
 				t.Errorf("with a fake clock: %v", err)
 			}
-			if err := queuetest.Check(newQueue, queuetest.OwnClock()); err != nil {
+			if err := queuetest.Check(newQueue, queuetest.OwnClock(), suite.WithEffort(0.1)); err != nil {
 				t.Errorf("in real time: %v", err)
 			}
 		})
@@ -91,7 +92,8 @@ func TestQueueOverAnInexactHeap(t *testing.T) {
 			return rounding{delay.NewBinaryHeap[string](), time.Millisecond}
 		}, workqueue.Config[string]{Clock: c})
 	}
-	queuetest.Run(t, newQueue, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))
+	queuetest.Run(t, newQueue, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"),
+		suite.WithEffort(0.3))
 	newPriority := func(c clock.WithTicker) contract.DelayingQueue[string] {
 		return workqueue.NewPriority[string](ratelimit.DefaultController[string](),
 			func() contract.DelayHeap[string] {

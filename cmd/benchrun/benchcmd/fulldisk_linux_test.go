@@ -23,7 +23,7 @@ func TestFullDisk(t *testing.T) {
 		inNamespace(t)
 		return
 	}
-	n, rng := points(t), seeded(t)
+	rng := seeded(t)
 	whole := mount(t, 16<<20)
 	if code, _, errOut := benchrun(t, tinyRun(t, filepath.Join(whole, "run"))...); code != 0 {
 		t.Fatalf("a run with room: exit code %d\n%s", code, errOut)
@@ -35,8 +35,8 @@ func TestFullDisk(t *testing.T) {
 	page := int64(st.Bsize)                                   //nolint:unconvert // it is int32 on 32-bit systems
 	need := int64(st.Blocks-st.Bfree)*page + tinyForks*2*page // the forks' own files are gone by now
 	full := 0
-	for i := range n {
-		room := int64((float64(i) + rng.Float64()) / float64(n) * float64(need))
+	for i := range points {
+		room := int64((float64(i) + rng.Float64()) / points * float64(need))
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			const filled = 256 << 10
 			disk := mount(t, filled+room/page*page)
@@ -73,8 +73,8 @@ func TestFullDisk(t *testing.T) {
 			checkGoesOn(t, dir, len(kept), args)
 		})
 	}
-	if full < n/2 {
-		t.Errorf("%d of %d disks became full: this tests little", full, n)
+	if full < points/2 {
+		t.Errorf("%d of %d disks became full: this tests little", full, points)
 	}
 }
 

@@ -37,14 +37,7 @@ func seeded(t *testing.T) *rand.Rand {
 }
 
 // points is the number of moments per kind of interruption.
-func points(t *testing.T) int {
-	t.Helper()
-	if testing.Short() {
-		t.Log("-short: 2 moments of each kind, not 10")
-		return 2
-	}
-	return 10
-}
+const points = 5
 
 // parent is a run as a process, in a process group of its own as at a terminal.
 type parent struct {
@@ -123,7 +116,7 @@ func temporaries(dir string) []string {
 }
 
 func TestInterruptedAtAnyMoment(t *testing.T) {
-	n, rng := points(t), seeded(t)
+	rng := seeded(t)
 	whole := aWholeRun(t)
 	for _, kind := range []struct {
 		name   string
@@ -139,10 +132,10 @@ func TestInterruptedAtAnyMoment(t *testing.T) {
 		{"SIGKILL", func(p *parent) { p.signal(syscall.SIGKILL) }},
 		{"child", (*parent).killChild},
 	} {
-		for i := range n {
+		for i := range points {
 			// The moments cover the time from before the first fork to after the end.
-			moment := time.Duration((float64(i) + rng.Float64()) / float64(n) * 1.1 * float64(whole))
-			writing, ending := i%5 == 3, i == n-1
+			moment := time.Duration((float64(i) + rng.Float64()) / points * 1.1 * float64(whole))
+			writing, ending := i == points-2, i == points-1
 			t.Run(fmt.Sprintf("%s/%d", kind.name, i), func(t *testing.T) {
 				t.Parallel()
 				dir := filepath.Join(t.TempDir(), "run")

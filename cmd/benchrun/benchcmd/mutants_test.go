@@ -11,14 +11,13 @@ import (
 // Every broken implementation is tried in conformance/mutants; here two small
 // components show what the command prints.
 func TestVerifyMutants(t *testing.T) {
-	code, out, errOut := benchrun(t, "verify", "--mutants", "--component", "limiter,delay", "-v")
+	code, out, errOut := benchrun(t, "verify", "--mutants", "--component", "limiter", "-v")
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
-	limiters, heaps := len(mutants.Limiters()), len(mutants.Heaps())
-	for _, want := range []string{"limiter", "delay", fmt.Sprintf("%d of %[1]d", limiters),
-		fmt.Sprintf("%d of %[1]d", heaps), fmt.Sprintf("all %d are caught", limiters+heaps),
-		"delay/hands out early", "https://github.com/kubernetes/kubernetes/issues/105031", "LIMIT-6"} {
+	limiters := len(mutants.Limiters())
+	for _, want := range []string{"limiter", fmt.Sprintf("%d of %[1]d", limiters),
+		fmt.Sprintf("all %d are caught", limiters), "limiter/", "https://github.com/", "LIMIT-6"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not printed:\n%s", want, out)
 		}
