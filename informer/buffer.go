@@ -104,6 +104,7 @@ func (b *buffer) take(emptied *spares) (notifications, bool) {
 			yielded = true
 			continue
 		}
+		b.mu.spare.Shrink() // 1,000 handlers that have nothing to do keep little
 		b.mu.asleep = true
 		b.wake.Wait()
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -22,8 +23,8 @@ const chunk = 1024
 // store, and is published after the write. So a handler that is notified finds the store as
 // new as the notification, or newer. One goroutine at a time may use it.
 //
-// A deletion of an object that is not in the store is no change, and no handler is told of
-// it: client-go's DeltaFIFO drops it, its RealFIFO does not.
+// Handlers are told of a deletion though the store does not hold the object, as client-go's are:
+// who waits to see an object go (controller-runtime's EnableReadYourWritesConsistency) sees it.
 type content struct {
 	keyFunc contract.KeyFunc
 	store   cache.ThreadSafeStoreWithTransaction
@@ -33,16 +34,20 @@ type content struct {
 	// publish must not keep the batch.
 	publish  func(batch []notification)
 	detector cache.MutationDetector // nil: none
+	// ordered is set by the first list that comes as one delta: a FIFO that gives a list so hands
+	// out all events in their order. Any other may hand out an event while older ones of other keys
+	// wait, and the store's version would promise what it does not hold yet.
+	ordered atomic.Bool
 	// publishVersion publishes the store's resource version after each write; nil: no metrics.
 	publishVersion func(version string)
 
+	// The staged writes and, at the same index, their notifications.
 	writes []contract.StoreTransaction
 	notes  []notification
-	// skippedVersion is the version of a deletion whose object is not in the store, and
-	// skippedAfter the number of writes staged before it. If none is staged after it, commit
-	// bookmarks that version.
-	skippedVersion string
-	skippedAfter   int
+	// newest is where in writes the newest write of each key is, if a batch is staged.
+	newest   map[string]int
+	last     []contract.StoreTransaction // of each key, if one has several
+	batching bool
 }
 
 // process is a contract.PopProcessFunc. It clears the Deltas that it is given.
@@ -62,11 +67,13 @@ func (c *content) process(obj any, isInInitialList bool) error {
 	return errors.Join(errs...)
 }
 
-// processBatch is a contract.ProcessBatchFunc: no two deltas are of one key. The error
-// joins those of the deltas that could not be applied; the others were applied.
+// processBatch is a contract.ProcessBatchFunc. Of several deltas of one key handlers are told of
+// each, and the store takes the last. The error joins those of the deltas that could not be
+// applied; the others were applied.
 func (c *content) processBatch(deltas []contract.Delta, isInInitialList bool) error {
 	if !slices.ContainsFunc(deltas, comesAlone) {
 		defer c.forget()
+		c.batching = true
 		var errs []error
 		for i := range deltas {
 			if err := c.stage(&deltas[i], isInInitialList); err != nil {
@@ -121,14 +128,25 @@ func comesAlone(d contract.Delta) bool {
 // applies them one by one, so that only the object of the failure is lost.
 func (c *content) commit() {
 	// The failure of the batch is dropped: the write that caused it fails again below.
-	if len(c.writes) < 2 || c.failures.attempt(func() { c.store.Transaction(c.writes...) }) != nil {
+	if len(c.writes) < 2 ||
+		c.failures.attempt(func() { c.store.Transaction(c.lastOfEachKey()...) }) != nil {
 		c.writeOneByOne()
-	}
-	if c.skippedVersion != "" && c.skippedAfter == len(c.writes) {
-		c.store.Bookmark(c.skippedVersion)
 	}
 	c.wrote()
 	c.flush()
+}
+
+// lastOfEachKey is what the staged writes leave in the store.
+func (c *content) lastOfEachKey() []contract.StoreTransaction {
+	if len(c.newest) == len(c.writes) {
+		return c.writes
+	}
+	for i := range c.writes {
+		if c.newest[c.writes[i].Key] == i {
+			c.last = append(c.last, c.writes[i])
+		}
+	}
+	return c.last
 }
 
 // wrote publishes the store's version after a write. client-go's store tells none with the
@@ -159,9 +177,28 @@ func (c *content) writeOneByOne() {
 	for i := range c.writes {
 		if c.write(&c.writes[i]) {
 			kept = append(kept, c.notes[i])
+		} else if c.batching {
+			c.leaveOut(i)
 		}
 	}
 	panics = false
+}
+
+// leaveOut makes the next write of the key of write i follow what i was to follow.
+func (c *content) leaveOut(i int) {
+	for j := i + 1; j < len(c.writes); j++ {
+		if c.writes[j].Key != c.writes[i].Key {
+			continue
+		}
+		if n := &c.notes[j]; n.kind != onDelete {
+			if n.old = c.notes[i].old; n.old == nil {
+				n.kind = c.notes[i].kind
+			} else {
+				n.kind = kindOfUpdate(n.old, n.obj)
+			}
+		}
+		return
+	}
 }
 
 // write applies one write. An IndexFunc that fails is handled as a crash: it is logged and
@@ -190,25 +227,35 @@ func (c *content) stage(d *contract.Delta, isInInitialList bool) error {
 	if err != nil {
 		return err
 	}
-	old, exists := c.store.Get(key)
-	switch {
-	case d.Type != contract.Deleted && exists:
+	if d.Type == contract.Deleted {
+		c.stageWrite(contract.TransactionTypeDelete, key, notification{nil, d.Object, onDelete})
+		return nil
+	}
+	if old, exists := c.former(key); exists {
 		c.stageWrite(contract.TransactionTypeUpdate, key,
 			notification{old, d.Object, kindOfUpdate(old, d.Object)})
-	case d.Type != contract.Deleted:
+	} else {
 		c.stageWrite(contract.TransactionTypeAdd, key,
 			notification{nil, d.Object, kindOfAdd(isInInitialList)})
-	case exists:
-		c.stageWrite(contract.TransactionTypeDelete, key, notification{nil, d.Object, onDelete})
-	default:
-		if m, err := meta.Accessor(d.Object); err == nil {
-			c.skippedVersion, c.skippedAfter = m.GetResourceVersion(), len(c.writes)
-		}
 	}
 	return nil
 }
 
+// former is the object under a key after what is staged.
+func (c *content) former(key string) (obj any, exists bool) {
+	if i, staged := c.newest[key]; staged {
+		return c.writes[i].Object, c.writes[i].Type != contract.TransactionTypeDelete
+	}
+	return c.store.Get(key)
+}
+
 func (c *content) stageWrite(t contract.TransactionType, key string, n notification) {
+	if c.batching {
+		if c.newest == nil {
+			c.newest = map[string]int{}
+		}
+		c.newest[key] = len(c.writes)
+	}
 	c.writes = append(c.writes, contract.StoreTransaction{
 		Transaction: contract.Transaction{Type: t, Object: n.obj}, Key: key,
 	})
@@ -225,6 +272,9 @@ func (c *content) key(obj any) (string, error) {
 	}
 	return key, nil
 }
+
+// hidesVersion reports whether the store's version means nothing yet, or ever.
+func (c *content) hidesVersion() bool { return !c.ordered.Load() }
 
 // keylessError is the KeyError of an object. Its text names the object's type only: it goes to
 // the log, and the object may be large, or a secret.
@@ -278,14 +328,16 @@ func (c *content) flush() {
 
 // forget empties the staged writes and notifications, so that they keep nothing alive.
 func (c *content) forget() {
-	c.skippedVersion = ""
+	c.batching = false
 	if cap(c.notes) > 4*chunk {
-		c.writes, c.notes = nil, nil
+		c.writes, c.notes, c.last, c.newest = nil, nil, nil, nil
 		return
 	}
 	clear(c.writes)
 	clear(c.notes)
-	c.writes, c.notes = c.writes[:0], c.notes[:0]
+	clear(c.last)
+	clear(c.newest)
+	c.writes, c.notes, c.last = c.writes[:0], c.notes[:0], c.last[:0]
 }
 
 // note stages one notification, and publishes when there are chunk of them.
@@ -311,6 +363,7 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 	list, items, leftOut := c.relist(info.Objects)
 	version := c.store.LastStoreSyncResourceVersion()
 	if c.failures.attempt(func() { c.store.Replace(items, info.ResourceVersion) }) == nil {
+		c.ordered.Store(true)
 		c.wrote()
 		for _, tombstone := range list.gone {
 			c.note(notification{nil, tombstone, onDelete})
@@ -335,6 +388,7 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 	}
 	c.writeOneByOne()
 	c.store.Bookmark(info.ResourceVersion)
+	c.ordered.Store(true)
 	c.wrote()
 	c.flush()
 	return leftOut

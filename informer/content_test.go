@@ -81,11 +81,11 @@ func TestContent(t *testing.T) {
 		{"life in one", []contract.Delta{d(contract.Added, named("c", "2")),
 			d(contract.Updated, named("c", "3")), d(contract.Deleted, named("c", "4"))}, false, false,
 			"add c2, update c3<2, delete c4", 2, "4"},
-		{"unknown deletion", []contract.Delta{d(contract.Deleted, named("c", "5"))}, false, false, "", 2,
-			"5"},
+		{"unknown deletion", []contract.Delta{d(contract.Deleted, named("c", "5"))}, false, false,
+			"delete c5", 2, "5"},
 		{"batch", []contract.Delta{d(contract.Added, named("a", "5")), d(contract.Sync, named("b", "1")),
 			d(contract.Updated, named("c", "6")), d(contract.Deleted, named("x", "7"))}, true, false,
-			"update a5<1, resync b1<1, add c6", 3, "7"},
+			"update a5<1, resync b1<1, add c6, delete x7", 3, "7"},
 		{"batch with deletions", []contract.Delta{d(contract.Deleted, named("a", "8")),
 			d(contract.Replaced, named("d", "8"))}, true, true, "delete a8, initial d8", 3, "8"},
 		{"batch with a list", []contract.Delta{d(contract.Added, named("e", "9")),
@@ -116,6 +116,51 @@ func TestContent(t *testing.T) {
 		}
 		if len(c.notes)+len(c.writes) > 0 {
 			t.Errorf("%s: %d notifications and %d writes are left", s.name, len(c.notes), len(c.writes))
+		}
+	}
+}
+
+// TestRepeatedKeys: of a key that comes several times in a batch, as client-go 0.38's RealFIFO and
+// ours hand them out, handlers are told of each event with the object before it, and the store has
+// the last. A write that fails is as if it had not come.
+func TestRepeatedKeys(t *testing.T) {
+	t.Parallel()
+	c, lines := newContent(t)
+	if err := c.store.AddIndexers(
+		c.failures.around(contract.Indexers{"fails at 2": func(obj any) ([]string, error) {
+			if obj.(*corev1.Pod).ResourceVersion == "2" {
+				return nil, errors.New("on purpose")
+			}
+			return nil, nil
+		}})); err != nil {
+		t.Fatal(err)
+	}
+	crash := utilruntime.ReallyCrash
+	utilruntime.ReallyCrash = false
+	defer func() { utilruntime.ReallyCrash = crash }()
+	for _, step := range []struct{ batch, told, stored string }{
+		{"+a1 ~a3 +b1", "add a1, update a3<1, add b1", "a3 b1"},
+		{"~a4 -a5 +c5 -c6 -b7 +b8", "update a4<3, delete a5, add c5, delete c6, delete b7, add b8", "b8"},
+		{"~b9 ~b10 ~b10", "update b9<8, update b10<9, resync b10<10", "b10"},
+		{"~b2 ~b11 +d2 ~d12 ~d2 -d13 +e2", "update b11<10, add d12, delete d13", "b11"},
+		{"-b14 -b15", "delete b14, delete b15", ""},
+	} {
+		var batch []contract.Delta
+		for _, e := range strings.Fields(step.batch) {
+			kind := map[byte]contract.DeltaType{'+': contract.Added, '~': contract.Updated,
+				'-': contract.Deleted}[e[0]]
+			batch = append(batch, contract.Delta{Type: kind, Object: named(e[1:2], e[2:])})
+		}
+		if err := c.processBatch(batch, false); err != nil {
+			t.Fatal(err)
+		}
+		var stored []string
+		for _, obj := range c.store.List() {
+			stored = append(stored, obj.(*corev1.Pod).Name+obj.(*corev1.Pod).ResourceVersion)
+		}
+		slices.Sort(stored)
+		if told, has := lines(), strings.Join(stored, " "); told != step.told || has != step.stored {
+			t.Errorf("%s: told %q, want %q; stored %q, want %q", step.batch, told, step.told, has, step.stored)
 		}
 	}
 }

@@ -90,7 +90,8 @@ func (o Options) withDefaults(exampleObject runtime.Object) Options {
 	}
 	if o.NewFIFO == nil {
 		o.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO {
-			return deltafifo.NewInOrder(cfg, deltafifo.Options{Atomic: true, Bookmarks: true})
+			return deltafifo.NewInOrder(cfg, deltafifo.Options{Atomic: true, Bookmarks: true,
+				RepeatKeys: true})
 		}
 	}
 	if o.KeyFunc == nil {

@@ -104,8 +104,12 @@ type Reflector struct {
 	versions    cache.ResourceVersionUpdater
 	transformer cache.TransformingStore
 
-	// Only the goroutine that runs the Reflector reads and writes these three.
+	// Only the goroutine that runs the Reflector reads and writes these.
 	//
+	// streamPause is the pause after the last streaming list, 0 if that was complete; until
+	// streamAfter there is none.
+	streamPause time.Duration
+	streamAfter time.Time
 	// expired is the version from which the last watch was answered 410. Another list of
 	// this version leads nowhere.
 	expired string
@@ -253,7 +257,7 @@ func (r *Reflector) listAndWatch(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	logger.V(3).Info("Listing and watching", "type", r.typeDescription, "reflector", r.name)
 	var w watch.Interface // of a streaming list, which goes on as the first watch
-	if r.useWatchList {
+	if r.useWatchList && !r.clock.Now().Before(r.streamAfter) {
 		var err error
 		if w, err = r.watchList(ctx); err != nil {
 			if ctx.Err() != nil {

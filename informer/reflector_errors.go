@@ -18,6 +18,11 @@ var errIncompleteStream = errors.New(
 	"the stream of initial events ended without its bookmark: the server must send one annotated " +
 		metav1.InitialEventsAnnotationKey)
 
+// errStalledStream is a streaming list that brings nothing more, and not its bookmark.
+var errStalledStream = errors.New("the stream of initial events brought none for " +
+	streamPatience.String() + " and no bookmark that ends them, annotated " +
+	metav1.InitialEventsAnnotationKey + ": a proxy may strip it, or the server does not stream")
+
 // DefaultWatchErrorHandler logs an error of ListAndWatchWithContext by its kind:
 // a version that is gone and the end of a connection are everyday and appear at
 // higher verbosity only; the rest goes to utilruntime.HandleErrorWithContext.

@@ -111,6 +111,9 @@ func (r *Reflector) fetch(ctx context.Context, version string, limit int64) (lis
 	}, func(listing) {})
 }
 
+// errSameToken is the error of a list that would have no end.
+var errSameToken = errors.New("the list gives the same continue token twice, so it has no end")
+
 // listOptions asks for the state at a version or a newer one.
 //
 // A version without a limit means that by itself. A version with a limit means exactly
@@ -139,7 +142,7 @@ func isMatchRefused(err error, o metav1.ListOptions) bool {
 // even if that continues.
 func (r *Reflector) pages(ctx context.Context, version string, limit int64) (listing, error) {
 	var l listing
-	options := listOptions(version, limit)
+	options, tokens := listOptions(version, limit), map[string]bool{}
 	for full := false; ; {
 		if err := ctx.Err(); err != nil {
 			return listing{}, err
@@ -161,6 +164,10 @@ func (r *Reflector) pages(ctx context.Context, version string, limit int64) (lis
 		if next == "" {
 			return l, nil
 		}
+		if tokens[next] {
+			return listing{}, errSameToken
+		}
+		tokens[next] = true
 		l.paged = true
 		// The token has the version in it; the server refuses to be told both.
 		options.ResourceVersion, options.ResourceVersionMatch, options.Continue = "", "", next

@@ -1,10 +1,13 @@
 package informer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,10 +20,17 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// maxIncompleteStreams is the number of streaming lists that end without their bookmark
-// before the objects are listed instead. client-go v0.37.2 tries for ever and never syncs
-// (kubernetes#140890).
-const maxIncompleteStreams = 3
+// streamPatience is how long a streaming list may bring nothing of the initial state. Then its
+// bookmark is taken for lost, as behind a proxy that strips it, and the objects are listed instead.
+// client-go v0.37.2 waits for ever and never syncs (kubernetes#135895, #140890).
+const streamPatience = 10 * time.Second
+
+// After a streaming list that came to nothing, relists do not try another for a while: a minute,
+// twice as long each time, an hour at most.
+const (
+	streamPause    = time.Minute
+	maxStreamPause = time.Hour
+)
 
 // watchList fetches all objects by a streaming list: a watch that begins with an
 // ADDED event for each object and a bookmark after the last
@@ -29,7 +39,7 @@ const maxIncompleteStreams = 3
 // the bookmark. On an error the caller must list.
 func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 	logger := klog.FromContext(ctx)
-	for incomplete := 0; ; {
+	for {
 		version := r.streamVersion()
 		items, w, err := r.stream(ctx, version)
 		switch {
@@ -46,10 +56,12 @@ func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 		case (isExpired(err) || isTooLarge(err)) && version != "":
 			r.unavailable = true // the next attempt asks for the newest version, which cannot fail so
 			continue
-		case errors.Is(err, errIncompleteStream) && incomplete+1 < maxIncompleteStreams:
-			incomplete++
-			logger.V(2).Info("Streaming list ended early, backing off", "reflector", r.name, "type",
-				r.typeDescription)
+		case errors.Is(err, errIncompleteStream), errors.Is(err, errStalledStream):
+			r.streamPause = min(max(streamPause, 2*r.streamPause), maxStreamPause)
+			r.streamAfter = r.clock.Now().Add(r.streamPause)
+			logger.Info("Warning: the streaming list has no end, the objects are listed instead",
+				"reflector", r.name, "type", r.typeDescription, "err", err, "nextStreamIn", r.streamPause)
+			return nil, err
 		default:
 			return nil, err
 		}
@@ -77,7 +89,7 @@ func (r *Reflector) stream(ctx context.Context, version string) (*initialItems, 
 	}
 	s := session{r: r, sink: items, started: r.clock.Now(), streaming: true}
 	var err error
-	s.w, err = r.openWatch(ctx, metav1.ListOptions{
+	s.w, err = r.openStream(ctx, metav1.ListOptions{
 		ResourceVersion:      version,
 		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
 		SendInitialEvents:    ptr.To(true),
@@ -99,6 +111,47 @@ func (r *Reflector) stream(ctx context.Context, version string) (*initialItems, 
 	return items, s.w, nil
 }
 
+// openStream opens the watch of a streaming list, or fails with errStalledStream after
+// streamPatience.
+func (r *Reflector) openStream(ctx context.Context, options metav1.ListOptions) (watch.Interface,
+	error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	opened, timer := make(chan struct{}), r.clock.NewTimer(streamPatience)
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+			cancel(errStalledStream)
+		case <-opened:
+		}
+	})
+	w, err := r.openWatch(ctx, options)
+	close(opened)
+	waiting.Wait()
+	if cause := context.Cause(ctx); cause != nil && w != nil {
+		w.Stop() // opened at the last moment
+		return nil, cause
+	}
+	if err != nil {
+		err = cmp.Or(context.Cause(ctx), err)
+		cancel(nil)
+		return nil, err
+	}
+	return cancelledWatch{w, cancel}, nil
+}
+
+// cancelledWatch ends the context of its request when it is stopped.
+type cancelledWatch struct {
+	watch.Interface
+	cancel context.CancelCauseFunc
+}
+
+func (w cancelledWatch) Stop() {
+	w.Interface.Stop()
+	w.cancel(nil)
+}
+
 // syncStream gives the objects of a complete streaming list to the store. If the store refuses
 // them, or panics, it stops the list's watch, which client-go leaves open on an error.
 func (r *Reflector) syncStream(ctx context.Context, items *initialItems, w watch.Interface) error {
@@ -108,7 +161,7 @@ func (r *Reflector) syncStream(ctx context.Context, items *initialItems, w watch
 			w.Stop()
 		}
 	}()
-	r.unavailable = false
+	r.unavailable, r.streamPause = false, 0
 	list := items.list(func(err error) {
 		utilruntime.HandleErrorWithContext(ctx, err, "An object of a streaming list was left out",
 			"reflector", r.name, "type", r.typeDescription)

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -67,7 +68,7 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 	logger := klog.FromContext(ctx)
 	retry := cache.NewRetryWithDeadline(r.options.MaxInternalErrorRetryDuration, time.Minute,
 		apierrors.IsInternalError, r.clock)
-	for ; ctx.Err() == nil; w = nil {
+	for quick := 0; ctx.Err() == nil; w = nil {
 		// Some proxies send no headers before the first event, so the time of the request counts.
 		s := session{r: r, w: w, sink: r.store, started: r.clock.Now(), ordered: true}
 		if w == nil {
@@ -87,12 +88,16 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 			}
 		}
 		err := s.run(ctx)
-		if !s.isVeryShort() {
-			r.backoff.served = true
+		if quick++; !s.isShort() {
+			quick, r.backoff.served = 0, true
 		}
 		retry.After(err)
 		switch {
-		case err == nil || ctx.Err() != nil:
+		case ctx.Err() != nil || err == nil && quick <= quickWatches:
+		case err == nil:
+			logger.V(2).Info("Watches end as soon as they have begun, backing off", "reflector", r.name,
+				"type", r.typeDescription)
+			r.backOff(ctx)
 		case isExpired(err):
 			// A list at the known version or a newer one can come from the watch cache, and does
 			// not go back: no need for the newest, which may cost etcd a read.
@@ -172,12 +177,13 @@ type session struct {
 	// version. The first event that is not ADDED shows it.
 	ordered bool
 	events  int
+	// progress counts the initial events of a streaming list, and newest is the last name of those
+	// without a time of creation.
+	progress int
+	newest   types.NamespacedName
 	// unversioned means that an object without a version was reported.
 	unversioned bool
 }
-
-// streamWarning is the time without an event after which a streaming list is logged.
-const streamWarning = 10 * time.Second
 
 // run delivers the events until the watch or ctx ends, or the streaming list is complete.
 // It stops the watch, except after a complete streaming list.
@@ -192,11 +198,11 @@ func (s *session) run(ctx context.Context) error {
 	}()
 	var tick <-chan time.Time
 	if s.streaming {
-		ticker := s.r.clock.NewTicker(streamWarning)
+		ticker := s.r.clock.NewTicker(streamPatience / 4)
 		defer ticker.Stop()
 		tick = ticker.C()
 	}
-	seen := 0 // events at the last tick
+	seen, since := 0, s.started // progress at the last tick, and when it was first seen
 	for done, results := ctx.Done(), s.w.ResultChan(); ; {
 		select {
 		case <-done:
@@ -213,12 +219,11 @@ func (s *session) run(ctx context.Context) error {
 			case <-done:
 				return ctx.Err()
 			case <-tick:
-				if seen == s.events {
-					klog.FromContext(ctx).Info("Warning: awaiting the bookmark that ends the initial events",
-						"reflector", s.r.name, "type", s.r.typeDescription, "events", s.events, "since",
-						s.r.clock.Since(s.started))
+				if seen != s.progress {
+					seen, since = s.progress, s.r.clock.Now()
+				} else if s.r.clock.Since(since) >= streamPatience {
+					return errStalledStream
 				}
-				seen = s.events
 				continue
 			}
 		}
@@ -235,15 +240,17 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// isVeryShort reports whether the watch ended within a second and without an event, which
-// means that something between client and server is broken.
-func (s *session) isVeryShort() bool {
-	return s.r.clock.Since(s.started) < time.Second && s.events == 0
-}
+// quickWatches is how many short watches in a row may follow each other without a wait. What they
+// brought does not matter: a server that ends each after one event would be asked 15,000 times a
+// second.
+const quickWatches = 5
+
+// isShort reports whether the watch ended within a second.
+func (s *session) isShort() bool { return s.r.clock.Since(s.started) < time.Second }
 
 // closed says what the regular end of a watch means.
 func (s *session) closed(ctx context.Context) error {
-	if s.isVeryShort() {
+	if s.isShort() && s.events == 0 { // something between client and server is broken
 		return &cache.VeryShortWatchError{Name: s.r.name}
 	}
 	klog.FromContext(ctx).V(4).Info("Watch close", "reflector", s.r.name, "type", s.r.typeDescription,
@@ -306,8 +313,29 @@ func (s *session) deliver(ctx context.Context, event watch.Event) {
 			r.name, "event", event.Type, "object", klog.KObj(m))
 	}
 	s.events++
+	if s.streaming && s.isInitial(event.Type, m) {
+		s.progress++
+	}
 	s.note(ctx, version)
 	s.complete = complete
+}
+
+// isInitial reports whether an event of a streaming list belongs to the initial state, as far as
+// it shows: what was made since the watch began does not, nor what comes out of order where
+// objects, such as those of fakes, do not say when they were made.
+func (s *session) isInitial(t watch.EventType, m metav1.Object) bool {
+	if t != watch.Added {
+		return false
+	}
+	if created := m.GetCreationTimestamp(); !created.IsZero() {
+		return !created.After(s.started)
+	}
+	name := types.NamespacedName{Namespace: m.GetNamespace(), Name: m.GetName()}
+	if s.progress > 0 && !inKeyOrder(s.newest, name) {
+		return false
+	}
+	s.newest = name
+	return true
 }
 
 // note advances the known version. An object without a version does not: client-go takes

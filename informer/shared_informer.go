@@ -73,13 +73,13 @@ func New(lw cache.ListerWatcher, exampleObject runtime.Object,
 		options: options, synced: make(chan struct{})}
 	store := indexer.Complete(options.NewStore(options.Indexers))
 	s.indexer = indexer.New(options.KeyFunc, store,
-		indexer.Options{WrapIndexers: options.failures.around})
+		indexer.Options{WrapIndexers: options.failures.around, HideVersion: s.content.hidesVersion})
 	s.processor.clock = options.Clock
-	s.content = content{keyFunc: options.KeyFunc, store: store, failures: options.failures,
-		publish: s.processor.distribute, detector: options.MutationDetector,
-		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider)}
-	if options.MutationDetector == noDetector {
-		s.content.detector = nil
+	s.content.keyFunc, s.content.store, s.content.failures = options.KeyFunc, store, options.failures
+	s.content.publish = s.processor.distribute
+	s.content.publishVersion = versionPublisher(options.Identifier, options.InformerMetricsProvider)
+	if options.MutationDetector != noDetector {
+		s.content.detector = options.MutationDetector
 	}
 	s.mu.resyncCheckPeriod = options.ResyncPeriod
 	s.mu.transform, s.mu.watchErrorHandler = options.Transform, options.WatchErrorHandler

@@ -38,8 +38,6 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
 	options.MutationDetector = noDetector
 	options = options.withDefaults(exampleObject)
 	store := indexer.Complete(options.NewStore(options.Indexers))
-	client := indexer.New(options.KeyFunc, store,
-		indexer.Options{WrapIndexers: options.failures.around})
 	c := &content{
 		keyFunc: options.KeyFunc, store: store, failures: options.failures, logger: logger,
 		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider),
@@ -49,6 +47,8 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
 			}
 		},
 	}
+	client := indexer.New(options.KeyFunc, store,
+		indexer.Options{WrapIndexers: options.failures.around, HideVersion: c.hidesVersion})
 	return client, NewController(Config{
 		FIFO: options.NewFIFO(
 			contract.FIFOConfig{KeyFunc: options.KeyFunc, KnownObjects: client}),

@@ -121,6 +121,25 @@ var handlerCases = []suite.Case[env]{
 			b.errorf("of two deletions that were watched the handler was told %s", summary(got))
 		}
 	}),
+	play("INFORMER-37", "deletion-of-what-the-store-lacks",
+		"who waits to see an object go waits for ever, as a read of one's own writes does",
+		setup{objects: 3}, func(b *fixture) {
+			early := b.handler("early", nil)
+			b.startUp()
+			obj, _, err := b.informer.GetStore().GetByKey(keyOf(1))
+			if err != nil || b.informer.GetStore().Delete(obj) != nil {
+				b.errorf("taking %s out of the store: %v", keyOf(1), err)
+			}
+			late := b.handler("late", nil)
+			b.settle()
+			b.delete(keyOf(1))
+			b.settle()
+			for _, h := range []*witness{early, late} {
+				if got := h.calls(deleted, buried); len(got) != 1 || got[0].kind != deleted {
+					b.errorf("%s was told %s", h.name, summary(got))
+				}
+			}
+		}),
 	play("INFORMER-7", "missed-deletions", whyTombstone, setup{objects: 6, window: 2},
 		func(b *fixture) {
 			h := b.handler("handler", nil)

@@ -67,6 +67,22 @@ func handlerMutants() []Mutant {
 					h.OnDelete(obj)
 				}}
 			}),
+		telling("unknown deletion untold", "a deletion of what the store does not hold is told to nobody",
+			"INFORMER-37", func(h eventHandler) eventHandler {
+				var known sync.Map
+				return handler{eventHandler: h, add: func(obj any, initial bool) {
+					if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+						known.Store(key, true)
+					}
+					h.OnAdd(obj, initial)
+				}, delete: func(obj any) {
+					key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+					if _, told := known.LoadAndDelete(key); err == nil && !told {
+						return
+					}
+					h.OnDelete(obj)
+				}}
+			}),
 		telling("tombstone as object",
 			"a deletion that was missed comes as if it had been watched", "INFORMER-7",
 			func(h eventHandler) eventHandler {

@@ -17,6 +17,9 @@ type Options struct {
 	// WrapIndexers replaces the argument of AddIndexers before the store gets it. It must
 	// not change its argument. Nil: the store gets the argument itself.
 	WrapIndexers func(contract.Indexers) contract.Indexers
+	// HideVersion makes LastStoreSyncResourceVersion return "" for as long as it returns true: the
+	// store's version may be newer than what the store holds. Nil: it never does.
+	HideVersion func() bool
 }
 
 // Indexer is a cache.Indexer over a contract.Store.
@@ -24,6 +27,7 @@ type Indexer struct {
 	keyFunc   contract.KeyFunc
 	transform contract.TransformFunc
 	wrap      func(contract.Indexers) contract.Indexers
+	hidden    func() bool
 	store     cache.ThreadSafeStoreWithTransaction
 }
 
@@ -48,7 +52,7 @@ func New(keyFunc contract.KeyFunc, store contract.Store, opts Options) *Indexer 
 		keyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
 	}
 	return &Indexer{keyFunc: keyFunc, transform: opts.Transformer, wrap: opts.WrapIndexers,
-		store: Complete(store)}
+		hidden: opts.HideVersion, store: Complete(store)}
 }
 
 // Add stores obj under its key. The error is a contract.KeyError if obj has no key, or
@@ -199,8 +203,11 @@ func (x *Indexer) AddIndexers(newIndexers contract.Indexers) error {
 func (x *Indexer) Bookmark(rv string) { x.store.Bookmark(rv) }
 
 // LastStoreSyncResourceVersion returns the resource version of the newest write
-// that had one (STORE-40).
+// that had one (STORE-40), or "" as Options.HideVersion says.
 func (x *Indexer) LastStoreSyncResourceVersion() string {
+	if x.hidden != nil && x.hidden() {
+		return ""
+	}
 	return x.store.LastStoreSyncResourceVersion()
 }
 

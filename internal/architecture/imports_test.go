@@ -24,8 +24,8 @@ type layer struct {
 // and of its own layer only where the layer says so.
 var layers = []layer{
 	{[]string{
-		"internal/callsite", "internal/clusterjob", "internal/explore", "internal/inturns",
-		"internal/segqueue", "internal/spin", "internal/testscript",
+		"internal/callsite", "internal/clusterjob", "internal/explore", "internal/input",
+		"internal/inturns", "internal/segqueue", "internal/spin", "internal/testscript",
 	}, false},
 	{[]string{"contract"}, false},
 	{[]string{"impl/indexing"}, false},

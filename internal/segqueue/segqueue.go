@@ -15,8 +15,10 @@ package segqueue
 import "iter"
 
 const (
-	// segmentSize makes a segment of deltafifo's events, of 56 bytes, 8 KiB, and one of
-	// informer's notifications, of 40 bytes, 6 KiB.
+	// A queue begins with a segment of smallest items: 640 bytes of informer's notifications, and
+	// as many wait before a handler that has little to do. Each further one is twice as large as
+	// the last, up to segmentSize: 6 KiB of notifications, 8 KiB of deltafifo's events.
+	smallest    = 16
 	segmentSize = 145
 	// keep bounds each list of spares.
 	keep = 8
@@ -24,7 +26,7 @@ const (
 
 // segment is a piece of a queue. Slots before the queue's next and from n on are zero.
 type segment[T any] struct {
-	items [segmentSize]T
+	items []T
 	n     int
 	link  *segment[T]
 }
@@ -42,7 +44,7 @@ func (q *Queue[T]) Len() int { return q.n }
 // Push appends an item in O(1). A segment that it needs comes from spare, if there is one.
 func (q *Queue[T]) Push(v T, spare *Spares[T]) {
 	t := q.tail
-	if t == nil || t.n == segmentSize {
+	if t == nil || t.n == len(t.items) {
 		t = q.extend(spare)
 	}
 	t.items[t.n] = v
@@ -55,7 +57,7 @@ func (q *Queue[T]) Append(batch []T, spare *Spares[T]) {
 	q.n += len(batch)
 	for len(batch) > 0 {
 		t := q.tail
-		if t == nil || t.n == segmentSize {
+		if t == nil || t.n == len(t.items) {
 			t = q.extend(spare)
 		}
 		n := copy(t.items[t.n:], batch)
@@ -67,9 +69,16 @@ func (q *Queue[T]) Append(batch []T, spare *Spares[T]) {
 // extend appends an empty segment.
 func (q *Queue[T]) extend(spare *Spares[T]) *segment[T] {
 	t := spare.get()
-	if q.tail == nil {
+	switch {
+	case q.tail == nil:
+		if t == nil {
+			t = &segment[T]{items: make([]T, smallest)}
+		}
 		q.head = t
-	} else {
+	default:
+		if t == nil {
+			t = &segment[T]{items: make([]T, min(2*len(q.tail.items), segmentSize))}
+		}
 		q.tail.link = t
 	}
 	q.tail = t
@@ -134,11 +143,11 @@ type Spares[T any] struct {
 	n   int
 }
 
-// get gives a spare segment, or a new one.
+// get gives a spare segment, or nil.
 func (s *Spares[T]) get() *segment[T] {
 	t := s.top
 	if t == nil {
-		return &segment[T]{}
+		return nil
 	}
 	s.top, t.link = t.link, nil
 	s.n--
@@ -152,6 +161,18 @@ func (s *Spares[T]) put(t *segment[T]) {
 		t.link, s.top = s.top, t
 		s.n++
 	}
+}
+
+// Shrink leaves one segment of the smallest size at most: for a queue that has nothing to do.
+func (s *Spares[T]) Shrink() {
+	for t := s.top; t != nil; t = t.link {
+		if len(t.items) == smallest {
+			t.link = nil
+			*s = Spares[T]{t, 1}
+			return
+		}
+	}
+	*s = Spares[T]{}
 }
 
 // Refill moves segments from o, as far as they fit.

@@ -33,6 +33,10 @@ type Options struct {
 	// Bookmarks makes an InOrder queue a Bookmark delta for each call of Bookmark, which
 	// otherwise does nothing. The other FIFOs have no Bookmark.
 	Bookmarks bool
+	// RepeatKeys lets a batch of an InOrder hold several events of one key, in their order, for
+	// consumers that apply them so: hot keys do not end a batch. Client-go's informer before v0.38
+	// is no such consumer (FIFO-41). The others ignore it.
+	RepeatKeys bool
 	// MaxBatch is the most deltas that a PopBatch hands out; 0 means DefaultMaxBatch.
 	// DeltaFIFO has no PopBatch.
 	MaxBatch int

@@ -42,7 +42,7 @@ func NewInOrder(cfg contract.FIFOConfig, opts Options) *InOrder {
 	}
 	f := &InOrder{waiting: inOrderBacklog{known: cfg.KnownObjects, logger: opts.logger()},
 		bookmarks: opts.Bookmarks}
-	f.waiting.emptied = &f.mu.emptied
+	f.waiting.emptied, f.waiting.repeatKeys = &f.mu.emptied, opts.RepeatKeys
 	f.atomicLists = opts.Atomic
 	f.init(cfg, opts, "InOrderFIFO", &f.waiting)
 	return f
@@ -78,7 +78,9 @@ type inOrderBacklog struct {
 	emptied *spares // the engine's
 	known   contract.KeyListerGetter
 	logger  klog.Logger
-	batch   keySet
+	batch   keySet // of the batch that is put together
+	// repeatKeys is Options.RepeatKeys.
+	repeatKeys bool
 }
 
 func (l *inOrderBacklog) len() int { return l.Len() }
@@ -184,8 +186,8 @@ func (l *inOrderBacklog) take() (key objectKey, item any) {
 	return key, item
 }
 
-// takeBatch ends a batch before a key that the batch has already, and before a ReplacedAll,
-// a SyncAll or a Bookmark, which come alone.
+// takeBatch ends a batch before a key that the batch has already, unless keys may come again, and
+// before a ReplacedAll, a SyncAll or a Bookmark, which come alone.
 func (l *inOrderBacklog) takeBatch(limit int) (one any, several []contract.Delta) {
 	n := l.batchSize(min(limit, l.Len()))
 	if n < 2 {
@@ -204,7 +206,7 @@ func (l *inOrderBacklog) takeBatch(limit int) (one any, several []contract.Delta
 func (l *inOrderBacklog) batchSize(limit int) (n int) {
 	defer l.batch.reset()
 	for ev := range l.All() {
-		if n == limit || ev.kind >= replacedAll || !l.batch.add(ev.key) {
+		if n == limit || ev.kind >= replacedAll || !l.repeatKeys && !l.batch.add(ev.key) {
 			break
 		}
 		n++
