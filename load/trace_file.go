@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/internal/input"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -162,7 +162,7 @@ func WriteTrace(w io.Writer, t *Trace) error {
 
 // ReadTraceFile reads a trace from a file. See ReadTrace.
 func ReadTraceFile(path string) (*Trace, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the trace: %w", err)
 	}

@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/internal/input"
 	"go.yaml.in/yaml/v3"
 )
 
 // ReadWorkload reads a workload from a YAML file. See ParseWorkload.
 func ReadWorkload(path string) (Workload, error) {
-	data, err := os.ReadFile(path)
+	data, err := input.ReadFile(path)
 	if err != nil {
 		return Workload{}, fmt.Errorf("read the workload: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/replay"
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/input"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/record"
@@ -256,7 +256,7 @@ func sameState(run *record.Run) []record.CheckResult {
 // traceSum is the SHA-256 of a trace's file, in hex: a run that goes on must replay what it
 // was begun with.
 func traceSum(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := input.OpenFile(path)
 	if err != nil {
 		return "", err
 	}

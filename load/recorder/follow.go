@@ -26,7 +26,7 @@ type follower struct {
 }
 
 const (
-	// firstTries is how often a failing first list is tried.
+	// firstTries is how often a request is tried on which the recording depends.
 	firstTries = 4
 	// The requested length of a watch is between one and two times watchTime, as in
 	// informers, so that the watches of many clients do not end together.
@@ -70,6 +70,18 @@ func (f *follower) begin(ctx context.Context) error {
 	}
 }
 
+// patiently calls request again while it fails in a way that may pass, firstTries times at most.
+func patiently[T any](ctx context.Context, request func() (T, error)) (T, error) {
+	wait := firstWait
+	for try := 1; ; try++ {
+		v, err := request()
+		if err == nil || fatal(err) || try == firstTries || !sleep(ctx, wait) {
+			return v, err
+		}
+		wait *= 2
+	}
+}
+
 // fatal reports whether another try is useless.
 func fatal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) ||
@@ -87,17 +99,16 @@ var errNoVersion = errors.New(
 		"resource out")
 
 // errSameToken is the error of a list that would have no end. It ends a recording whose first list
-// it
-// is; a later one is tried again, as after any refusal.
+// it is; a later one is tried again, as after any refusal.
 var errSameToken = errors.New(
-	"the server's list gives the same continue token twice in a row, so it has no end: leave this " +
+	"the server's list gives the same continue token twice, so it has no end: leave this " +
 		"resource out")
 
 // list passes all objects to each, page by page, and returns the list's version. limit 0
 // asks for one page.
 func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Object) error) (string,
 	error) {
-	o := metav1.ListOptions{Limit: limit}
+	o, seen := metav1.ListOptions{Limit: limit}, map[string]bool{}
 	for {
 		p, err := f.client.list(ctx, o)
 		if err != nil {
@@ -114,9 +125,10 @@ func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Obje
 		if p.rest == "" {
 			return p.version, nil
 		}
-		if p.rest == o.Continue {
+		if seen[p.rest] {
 			return "", errSameToken
 		}
+		seen[p.rest] = true
 		o.Continue = p.rest
 	}
 }

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informerbench/informerbench/load"
 )
@@ -97,12 +98,16 @@ func (c *Cluster) probe(ctx context.Context, o Options) error {
 	}
 	for _, r := range o.Resources {
 		client := c.client(r, o)
-		first, err := client.list(ctx, metav1.ListOptions{Limit: 1})
+		first, err := patiently(ctx, func() (page, error) {
+			return client.list(ctx, metav1.ListOptions{Limit: 1})
+		})
 		if err != nil {
 			return c.refused("list", r, o, err)
 		}
-		w, err := client.watch(
-			ctx, metav1.ListOptions{ResourceVersion: first.version, AllowWatchBookmarks: true})
+		w, err := patiently(ctx, func() (watch.Interface, error) {
+			return client.watch(
+				ctx, metav1.ListOptions{ResourceVersion: first.version, AllowWatchBookmarks: true})
+		})
 		if err != nil {
 			return c.refused("watch", r, o, err)
 		}

@@ -84,12 +84,23 @@ func (c *candidate) is(name string) bool {
 
 // candidates asks the server for its resources. Groups that do not answer are left out.
 func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
-	groups, lists, err := discovery.ToDiscoveryInterfaceWithContext(
-		c.Discovery).ServerGroupsAndResourcesWithContext(ctx)
+	type answer struct {
+		groups []*metav1.APIGroup
+		lists  []*metav1.APIResourceList
+	}
+	found, err := patiently(ctx, func() (a answer, err error) {
+		a.groups, a.lists, err = discovery.ToDiscoveryInterfaceWithContext(
+			c.Discovery).ServerGroupsAndResourcesWithContext(ctx)
+		if discovery.IsGroupDiscoveryFailedError(err) && len(a.groups) > 0 {
+			err = nil
+		}
+		return a, err
+	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) || len(groups) == 0 {
+	groups, lists := found.groups, found.lists
+	if err != nil || len(groups) == 0 {
 		return nil, c.unreachable(err)
 	}
 	preferred := map[string]bool{}

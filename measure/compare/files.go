@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"golang.org/x/perf/benchfmt"
 
+	"github.com/informerbench/informerbench/internal/input"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/stats"
 )
@@ -15,7 +15,7 @@ import (
 // Files compares two files in the Go benchmark format, as printed by go test -bench and
 // read by benchstat: the values of each benchmark and unit in base against those in head.
 // A unit is judged if its name, or a Unit line of a file, says which way it is better; a
-// warning names the others. A number that head lacks is inconclusive: its benchmark may have
+// warning names the others. So do warnings name the lines that cannot be compared. A number that head lacks is inconclusive: its benchmark may have
 // failed. Such files have no A/A pair, so the machine's noise floor is not known, and the result
 // says so. The error names the file, and the line where there is one.
 func Files(base, head string, rule stats.Rule) (*Result, error) {
@@ -38,6 +38,15 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 		if b.config[key] != h.config[key] {
 			out.Warnings = append(out.Warnings,
 				fmt.Sprintf("%s differs: %q against %q", key, b.config[key], h.config[key]))
+		}
+	}
+	for _, f := range []*benchmarks{b, h} {
+		for i, what := range f.left {
+			if i == mostLeft {
+				out.Warnings = append(out.Warnings, fmt.Sprintf("and %d more lines left out", len(f.left)-i))
+				break
+			}
+			out.Warnings = append(out.Warnings, "left out: "+what)
 		}
 	}
 	for _, name := range b.order {
@@ -72,16 +81,20 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 	return out, nil
 }
 
+// mostLeft is how many lines of a file that are left out are named.
+const mostLeft = 10
+
 // benchmarks is the contents of a file.
 type benchmarks struct {
 	config map[string]string
 	order  []Name
 	values map[Name][]float64
 	units  benchfmt.UnitMetadataMap
+	left   []string // the lines, and values of lines, that cannot be compared
 }
 
 func readBenchmarks(path string) (*benchmarks, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +103,8 @@ func readBenchmarks(path string) (*benchmarks, error) {
 	r := benchfmt.NewReader(f, path)
 	for r.Scan() {
 		switch rec := r.Result().(type) {
-		case *benchfmt.SyntaxError:
-			return nil, rec
+		case *benchfmt.SyntaxError: // such as a benchmark that logs in the middle of its line
+			out.left = append(out.left, rec.Error())
 		case *benchfmt.Result:
 			for _, c := range rec.Config {
 				out.config[c.Key] = string(c.Value)
@@ -99,7 +112,7 @@ func readBenchmarks(path string) (*benchmarks, error) {
 			for _, v := range rec.Values {
 				if err := out.add(rec, v); err != nil {
 					file, line := rec.Pos()
-					return nil, fmt.Errorf("%s:%d: %w", file, line, err)
+					out.left = append(out.left, fmt.Sprintf("%s:%d: %s", file, line, err))
 				}
 			}
 		}
@@ -109,8 +122,12 @@ func readBenchmarks(path string) (*benchmarks, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(out.order) == 0 {
-		return nil, fmt.Errorf(
-			"%s: no benchmark in it; give the folder of a run or a file that go test -bench printed", path)
+		why := ""
+		if len(out.left) > 0 {
+			why = " that can be compared (" + out.left[0] + ")"
+		}
+		return nil, fmt.Errorf("%s: no benchmark in it%s; give the folder of a run or a file that go test "+
+			"-bench printed", path, why)
 	}
 	return out, nil
 }

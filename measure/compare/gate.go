@@ -3,13 +3,13 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/internal/input"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/stats"
 )
@@ -117,7 +117,7 @@ func ParseGate(text string) (Gate, error) {
 // ReadGates reads a file of gates, one per line; # begins a comment. The error names the
 // file and the line.
 func ReadGates(path string) ([]Gate, error) {
-	data, err := os.ReadFile(path)
+	data, err := input.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,22 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is in use by %s: wait until it ends, or choose another folder", e.Dir, by)
 }
 
+// NoLinks refuses a folder of results that has a symbolic link anywhere in it, and names it: results
+// may come from someone else, and what is written or removed through a link lies elsewhere. dir
+// itself may be one. A folder that does not exist has none.
+func NoLinks(dir string) error {
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil //nolint:nilerr // whoever opens it says so better
+	}
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a link, which a folder of results does not have: remove it", path)
+		}
+		return nil
+	})
+}
+
 // LockDir locks dir for this process, and creates dir if necessary. If another process
 // holds the lock, the error is a *HeldError. command describes this process to others.
 func LockDir(dir string, command []string) (*Lock, error) {
@@ -55,9 +71,11 @@ func LockDir(dir string, command []string) (*Lock, error) {
 			l.removeFolders()
 			return nil, err
 		}
-		// Through a link, the text below would go into the file that the link leads to.
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s is not a regular file: remove it, or choose another folder", path)
+		}
+		if err := NoLinks(dir); err != nil {
+			return nil, err
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if errors.Is(err, fs.ErrNotExist) {

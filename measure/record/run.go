@@ -345,8 +345,11 @@ func sealedJSON(v any) ([]byte, error) {
 }
 
 // ReadRun reads the record of the run in dir, even of one that was interrupted at any
-// moment. The error names the file and the wrong field.
+// moment. The error names the file and the wrong field, or a link: see NoLinks.
 func ReadRun(dir string) (*Run, error) {
+	if err := NoLinks(cmp.Or(dir, ".")); err != nil {
+		return nil, err
+	}
 	return ReadRunFS(os.DirFS(cmp.Or(dir, ".")), dir)
 }
 

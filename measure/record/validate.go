@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,72 @@ import (
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
+// The longest strings of a record, in bytes. A report breaks lines, pads columns and compares names,
+// so a name of 128 KiB took it 15 seconds.
+const (
+	mostName = 256
+	mostText = 64 << 10
+)
+
+// names are the fields that name something; the keys of maps do too.
+var names = []string{"Op", "Group", "Impl", "Workload", "Key", "Value", "Name", "Against", "Metric"}
+
+// bounded returns an error that names a string that is too long, without all of it. Histograms have
+// a bound of their own.
+func bounded(field string, v reflect.Value, most int) error {
+	switch v.Kind() {
+	case reflect.String:
+		if n := v.Len(); n > most {
+			return fmt.Errorf("%s: %d bytes, want %d at most: %.200q", field, n, most, v.String())
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return bounded(field, v.Elem(), most)
+		}
+	case reflect.Slice, reflect.Array:
+		switch v.Type().Elem().Kind() {
+		case reflect.String, reflect.Struct, reflect.Pointer, reflect.Slice, reflect.Map:
+		default:
+			return nil
+		}
+		for i := range v.Len() {
+			if err := bounded(fmt.Sprintf("%s[%d]", field, i), v.Index(i), most); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for key, value := range v.Seq2() {
+			if err := bounded("a key of "+field, key, mostName); err != nil {
+				return err
+			}
+			if v.Type().Elem().Kind() == reflect.Float64 {
+				continue
+			}
+			if err := bounded(fmt.Sprintf("%s[%q]", field, key.String()), value, most); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		for f, value := range v.Fields() {
+			if f.Name == "Histograms" || !f.IsExported() {
+				continue
+			}
+			most := mostText
+			if slices.Contains(names, f.Name) {
+				most = mostName
+			}
+			if err := bounded(strings.TrimPrefix(field+"."+f.Name, "."), value, most); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (r *Run) validate() error {
+	if err := bounded("", reflect.ValueOf(r), mostText); err != nil {
+		return err
+	}
 	rule, most := r.Settings.Rule, r.Settings.Forks
 	switch {
 	case r.Name == "" || r.Started.IsZero():

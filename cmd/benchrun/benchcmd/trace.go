@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/informerbench/informerbench/internal/input"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
@@ -61,7 +62,7 @@ Look for what is confidential before you hand a trace on.`,
 		Example: `  benchrun trace cat pods.trace | grep -i password`,
 		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := os.Open(args[0])
+			f, err := input.Open(args[0])
 			if err != nil {
 				return err
 			}

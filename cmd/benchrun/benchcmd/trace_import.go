@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/informerbench/informerbench/internal/input"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
@@ -60,14 +60,14 @@ such rows out and counts them.`,
 			if err := mayBeMade(output, "-o"); err != nil {
 				return err
 			}
-			podFile, err := os.Open(pods)
+			podFile, err := input.Open(pods)
 			if err != nil {
 				return err
 			}
 			defer podFile.Close()
 			table := load.CSVFile{}
 			if nodes != "" {
-				nodeFile, err := os.Open(nodes)
+				nodeFile, err := input.Open(nodes)
 				if err != nil {
 					return err
 				}
