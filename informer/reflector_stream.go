@@ -25,6 +25,10 @@ import (
 // client-go v0.37.2 waits for ever and never syncs (kubernetes#135895, #140890).
 const streamPatience = 10 * time.Second
 
+// maxIncompleteStreams is the number of streaming lists that end without their bookmark before the
+// objects are listed instead, as long as streamPatience lasts for all of them together.
+const maxIncompleteStreams = 3
+
 // After a streaming list that came to nothing, relists do not try another for a while: a minute,
 // twice as long each time, an hour at most.
 const (
@@ -39,9 +43,10 @@ const (
 // the bookmark. On an error the caller must list.
 func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 	logger := klog.FromContext(ctx)
-	for {
+	begun := r.clock.Now()
+	for incomplete := 0; ; {
 		version := r.streamVersion()
-		items, w, err := r.stream(ctx, version)
+		items, w, err := r.stream(ctx, version, begun)
 		switch {
 		case err == nil:
 			if err := r.syncStream(ctx, items, w); err != nil {
@@ -51,11 +56,17 @@ func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case isUnreachable(err):
+			begun = r.clock.Now() // a list would not fare better
 			logger.V(2).Info("Streaming list failed, backing off", "reflector", r.name, "type",
 				r.typeDescription, "err", err)
 		case (isExpired(err) || isTooLarge(err)) && version != "":
 			r.unavailable = true // the next attempt asks for the newest version, which cannot fail so
 			continue
+		case errors.Is(err, errIncompleteStream) && incomplete+1 < maxIncompleteStreams &&
+			r.clock.Since(begun) < streamPatience:
+			incomplete++
+			logger.V(2).Info("Streaming list ended early, backing off", "reflector", r.name, "type",
+				r.typeDescription)
 		case errors.Is(err, errIncompleteStream), errors.Is(err, errStalledStream):
 			r.streamPause = min(max(streamPause, 2*r.streamPause), maxStreamPause)
 			r.streamAfter = r.clock.Now().Add(r.streamPause)
@@ -80,14 +91,16 @@ func (r *Reflector) streamVersion() string {
 	return r.LastSyncResourceVersion()
 }
 
-// stream makes one attempt. Without an error the watch is open.
-func (r *Reflector) stream(ctx context.Context, version string) (*initialItems, watch.Interface,
-	error) {
+// stream makes one attempt of a streaming list that was begun then. Without an error the watch is
+// open.
+func (r *Reflector) stream(ctx context.Context, version string, begun time.Time) (*initialItems,
+	watch.Interface, error) {
 	items := &initialItems{}
 	if r.transformer != nil {
 		items.transform = r.transformer.Transformer()
 	}
-	s := session{r: r, sink: items, started: r.clock.Now(), streaming: true}
+	s := session{r: r, sink: items, started: r.clock.Now(), streaming: true,
+		quietSince: begun}
 	var err error
 	s.w, err = r.openStream(ctx, metav1.ListOptions{
 		ResourceVersion:      version,

@@ -91,10 +91,17 @@ func TestWatchList(t *testing.T) {
 				sends(streamOf("5", events("ADDED a 3"))...)},
 			requests: []string{"stream", "stream", "stream"}, calls: []string{"replace 5: a"},
 		}, {
-			name:     "ended early: a list (kubernetes#140890)",
-			watches:  []watchAnswer{ends(events("ADDED a 3", "ADDED b 2")...), sends()},
-			lists:    []listAnswer{gives("5", "", "a")},
-			requests: []string{"stream", "list 0 limit 500", "watch 5"}, calls: []string{"replace 5: a"},
+			name: "ended early: begun anew, with nothing of before",
+			watches: []watchAnswer{ends(events("ADDED a 3", "ADDED b 2")...),
+				sends(streamOf("5", events("ADDED b 2"))...)},
+			requests: []string{"stream", "stream"}, calls: []string{"replace 5: b"},
+		}, {
+			name: "ended early every time: a list at last (kubernetes#140890)",
+			watches: slices.Concat(
+				slices.Repeat([]watchAnswer{ends(events("ADDED a 3")...)}, maxIncompleteStreams),
+				[]watchAnswer{sends()}), lists: []listAnswer{gives("5", "", "a")},
+			requests: []string{"stream", "stream", "stream", "list 0 limit 500", "watch 5"},
+			calls:    []string{"replace 5: a"},
 		}, {
 			name:    "ended at once: a list",
 			watches: []watchAnswer{ends(), sends()}, lists: []listAnswer{gives("5", "", "a")},

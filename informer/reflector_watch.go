@@ -180,6 +180,8 @@ type session struct {
 	// progress counts the initial events of a streaming list, and newest is the last name of those
 	// without a time of creation.
 	progress int
+	// quietSince is since when a streaming list has brought nothing of the initial state.
+	quietSince time.Time
 	newest   types.NamespacedName
 	// unversioned means that an object without a version was reported.
 	unversioned bool
@@ -202,7 +204,7 @@ func (s *session) run(ctx context.Context) error {
 		defer ticker.Stop()
 		tick = ticker.C()
 	}
-	seen, since := 0, s.started // progress at the last tick, and when it was first seen
+	seen := 0 // progress at the last tick
 	for done, results := ctx.Done(), s.w.ResultChan(); ; {
 		select {
 		case <-done:
@@ -220,8 +222,8 @@ func (s *session) run(ctx context.Context) error {
 				return ctx.Err()
 			case <-tick:
 				if seen != s.progress {
-					seen, since = s.progress, s.r.clock.Now()
-				} else if s.r.clock.Since(since) >= streamPatience {
+					seen, s.quietSince = s.progress, s.r.clock.Now()
+				} else if s.r.clock.Since(s.quietSince) >= streamPatience {
 					return errStalledStream
 				}
 				continue

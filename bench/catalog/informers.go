@@ -44,7 +44,7 @@ func informers() []Entry {
 				NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO {
 					return deltafifo.New(cfg, deltafifo.Options{})
 				},
-			})),
+			}, dropsUnknown)),
 		study(ourInformer("lockfree+coalescing",
 			"ours with the lockfree store and a FIFO that merges what happens to a key while it waits",
 			informer.Options{
@@ -52,7 +52,7 @@ func informers() []Entry {
 				NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO {
 					return deltafifo.NewCoalescing(cfg, deltafifo.Options{})
 				},
-			})),
+			}, dropsUnknown)),
 		study(ourInformer("clientgo-store+realfifo",
 			"ours over client-go's store and RealFIFO: what the informer around them is worth",
 			informer.Options{
@@ -63,9 +63,12 @@ func informers() []Entry {
 }
 
 // ourInformer returns an entry of this project's informer with the given parts.
-func ourInformer(name, description string, options informer.Options) Entry {
+var dropsUnknown = Waiver{"INFORMER-37", "its FIFO drops the deletion, as client-go's DeltaFIFO does"}
+
+func ourInformer(name, description string, options informer.Options, waivers ...Waiver) Entry {
 	return Entry{
 		Component: contract.ComponentInformer, Name: name, Module: own, Description: description,
+		Waivers:     waivers,
 		Guarantees:  "as client-go's; a removed or slow handler's backlog can be read",
 		NewInformer: informer.Func(options),
 		MutationDetecting: func(found func(string)) contract.NewInformer {

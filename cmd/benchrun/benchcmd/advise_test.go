@@ -28,7 +28,7 @@ func TestAdviseByRun(t *testing.T) {
 		run  string
 		want []string
 	}{
-		{"lock-starvation", []string{"store: use lockfree", " writer:update delay-p99-ns ",
+		{"lock-starvation", []string{"store: use lockfree", " writer:update response-p99-ns ",
 			"cases of its suite passed in this run", "import \"" + modulePath + "/dropin/cache\"",
 			"store := cache.NewIndexer(keyFunc, indexers)"}},
 		{"requeue-storm", []string{"queue: use ", "price", "and ", " more"}},
