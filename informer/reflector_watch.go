@@ -182,7 +182,7 @@ type session struct {
 	progress int
 	// quietSince is since when a streaming list has brought nothing of the initial state.
 	quietSince time.Time
-	newest   types.NamespacedName
+	newest     types.NamespacedName
 	// unversioned means that an object without a version was reported.
 	unversioned bool
 }
