@@ -131,6 +131,7 @@ var handlerCases = []suite.Case[env]{
 				b.errorf("taking %s out of the store: %v", keyOf(1), err)
 			}
 			late := b.handler("late", nil)
+			late.lack(keyOf(1))
 			b.settle()
 			b.delete(keyOf(1))
 			b.settle()

@@ -179,6 +179,13 @@ func (h *witness) remember(c call) cache.ResourceEventHandlerRegistration {
 	return h.mu.handle
 }
 
+// lack allows one deletion of an object that the handler was not told of.
+func (h *witness) lack(key string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.view.Lack(key)
+}
+
 // silence makes every further call a problem of the clause.
 func (h *witness) silence(clause string) {
 	h.mu.Lock()

@@ -3,6 +3,7 @@ package mutants
 import (
 	"context"
 	"maps"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -115,7 +116,7 @@ func handlerMutants() []Mutant {
 					for _, key := range i.SharedIndexInformer.GetStore().ListKeys() {
 						seen[key] = true
 					}
-					time.Sleep(time.Microsecond) // virtual time: whoever can run does
+					goruntime.Gosched()
 					return handler{eventHandler: h, add: func(obj any, initial bool) {
 						if key, err := cache.MetaNamespaceKeyFunc(obj); err != nil || !initial || seen[key] {
 							h.OnAdd(obj, initial)

@@ -48,14 +48,18 @@ func (p Problem) String() string { return p.Clause + ": " + p.Text }
 type View[T metav1.Object] struct {
 	same    func(a, b T) bool
 	objects map[string]T
-	gone    map[string]uint64 // the version of the last deletion of each key
+	lacking map[string]bool // keys of Lack
 }
 
 // NewView returns an empty view. same reports whether two objects are equal. By it the view
 // decides whether the old object of an update is the one that the handler was told last.
 func NewView[T metav1.Object](same func(a, b T) bool) *View[T] {
-	return &View[T]{same: same, objects: map[string]T{}, gone: map[string]uint64{}}
+	return &View[T]{same: same, objects: map[string]T{}, lacking: map[string]bool{}}
 }
+
+// Lack says that the store does not hold an object that the source has, so that one deletion may
+// come without an add (INFORMER-37).
+func (v *View[T]) Lack(key string) { v.lacking[key] = true }
 
 // Tell advances the view by a call and returns the clauses that the call breaks.
 func (v *View[T]) Tell(c Call[T]) (problems []Problem) {
@@ -66,11 +70,7 @@ func (v *View[T]) Tell(c Call[T]) (problems []Problem) {
 	switch {
 	case c.Kind == Added && known:
 		problem("INFORMER-3", "it knows that object at %d", Version(seen))
-	case c.Kind == Deleted && !known:
-		// INFORMER-37: of what the store did not hold
-		if at, gone := v.gone[c.Key]; gone && Version(c.New) <= at {
-			problem("INFORMER-3", "it was told of that deletion, at %d", at)
-		}
+	case c.Kind == Deleted && !known && v.lacking[c.Key]:
 	case c.Kind != Added && !known:
 		problem("INFORMER-3", "it knows no such object")
 	case c.Kind == Updated && !v.same(c.Old, seen):
@@ -86,7 +86,7 @@ func (v *View[T]) Tell(c Call[T]) (problems []Problem) {
 		v.objects[c.Key] = c.New
 	} else {
 		delete(v.objects, c.Key)
-		v.gone[c.Key] = Version(c.New)
+		delete(v.lacking, c.Key)
 	}
 	return problems
 }
