@@ -163,3 +163,26 @@ func TestLetsGo(t *testing.T) {
 		}
 	}
 }
+
+// An idle queue keeps one small segment, whatever it held.
+func TestShrink(t *testing.T) {
+	t.Parallel()
+	var q Queue[int]
+	var spare, emptied Spares[int]
+	for range 3 {
+		for i := range 10 * segmentSize {
+			q.Push(i, &spare)
+		}
+		for i := range 10 * segmentSize {
+			if got := *q.Front(); got != i {
+				t.Fatalf("%d came out in the place of %d", got, i)
+			}
+			q.Drop(&emptied)
+		}
+		spare.Refill(&emptied)
+		spare.Shrink()
+		if spare.n > 1 || spare.n == 1 && len(spare.top.items) != smallest || spare.n == 0 && spare.top != nil {
+			t.Errorf("%d segments are left, the first of %d items", spare.n, len(spare.top.items))
+		}
+	}
+}

@@ -251,3 +251,18 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 }
+
+// Lines that cannot be compared are left out by name, and the rest is compared.
+func TestBadLinesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	good := strings.Repeat("BenchmarkX 1 5 ns/op\n", 6)
+	bad := "BenchmarkLogs 1 a line of its log\nBenchmarkY 1 -5 ns/op 3 B/op\n"
+	r, err := Files(write(t, "base.txt", bad+good), write(t, "head.txt", good), stats.DefaultRule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(r.Warnings, "\n")
+	if len(r.Comparisons) != 1 || !strings.Contains(said, "base.txt:1") || !strings.Contains(said, "base.txt:2") {
+		t.Errorf("%d comparisons, warnings:\n%s", len(r.Comparisons), said)
+	}
+}

@@ -207,3 +207,30 @@ func TestLockFollowsNoLink(t *testing.T) {
 		t.Errorf("the link's target holds %q, %v", b, err)
 	}
 }
+
+// A link in a folder of results, which may come from someone else, is refused by name, whether the
+// folder is read or written.
+func TestLinksAreRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := NoLinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := NoLinks(filepath.Join(dir, "nowhere")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "profiles"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join("profiles", "cell")
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, link)); err != nil {
+		t.Skipf("skipped: no links here: %v", err)
+	}
+	_, read := ReadRun(dir)
+	_, written := LockDir(dir, nil)
+	for _, err := range []error{read, written} {
+		if err == nil || !strings.Contains(err.Error(), link+" is a link") {
+			t.Errorf("%v, want that %s is a link", err, link)
+		}
+	}
+}

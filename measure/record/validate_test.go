@@ -280,3 +280,19 @@ func TestDuetIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// A string that would make reports slow is refused, without all of it in the error.
+func TestLongStringsAreRefused(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 128<<10)
+	for field, r := range map[string]*Run{
+		"Forks[0].Series[0].Op":     {Forks: []Fork{{Series: []Series{{Op: long}}}}},
+		"Cells[0].Impl":             {Cells: []Cell{{Impl: long}}},
+		"Warnings[0]":               {Warnings: []string{long}},
+		"a key of Forks[0].Process": {Forks: []Fork{{Process: map[string]float64{long: 1}}}},
+	} {
+		if err := r.validate(); err == nil || !strings.HasPrefix(err.Error(), field+": ") || len(err.Error()) > 400 {
+			t.Errorf("%s: %.300v", field, err)
+		}
+	}
+}
