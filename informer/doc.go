@@ -43,8 +43,8 @@
 //
 // What it guarantees, besides what cache.SharedIndexInformer promises:
 //   - A handler finds the store as new as its notification, or newer.
-//   - A handler is told of each object in the order add, updates, delete. It is told of no
-//     deletion of an object that it was never told of. OnUpdate's old object is the one
+//   - A handler is told of each object in the order add, updates, delete. A deletion of an
+//     object that the store did not hold comes alone. OnUpdate's old object is the one
 //     that it was told of last, or one of the same resource version from a later list.
 //   - A Registration has synced when its handler has returned from the last object of the
 //     initial list; never before.
