@@ -15,7 +15,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer"
+	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
 // stalling is a source of one pod whose streaming lists go as stream says.
@@ -183,4 +185,76 @@ func TestStalledStreamsBecomeRare(t *testing.T) {
 			}
 		}
 	})
+}
+
+// quick answers every watch with one event and its end, and lists in pages that have no end.
+type quick struct {
+	stalling
+	watches int
+	endless bool
+}
+
+func (s *quick) ListWithContext(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	s.lists++
+	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5"}}
+	if s.endless {
+		list.Continue = fmt.Sprint("token ", s.lists%3)
+	}
+	return list, nil
+}
+
+func (s *quick) WatchWithContext(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	s.watches++
+	w := watch.NewRaceFreeFake()
+	w.Add(made("a", fmt.Sprint(5+s.watches), time.Time{}))
+	w.Stop()
+	return w, nil
+}
+
+// A server that ends watches at once, or whose lists have no end, is not asked without a pause.
+func TestLoopsPause(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]*quick{"watches": {}, "lists": {endless: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := informer.New(s, &corev1.Pod{}, informer.Options{UseWatchList: ptr.To(false)})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				i.RunWithContext(ctx)
+				if s.watches+s.lists < 5 || s.watches+s.lists > 60 {
+					t.Errorf("%d watches and %d lists in a minute", s.watches, s.lists)
+				}
+			})
+		})
+	}
+}
+
+// Over a FIFO that merges events the store has no version: older events of other keys may wait.
+func TestVersionOverEachFIFO(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fifo func(contract.FIFOConfig) contract.FIFO
+		want string
+	}{
+		"in order": {nil, "5"},
+		"coalescing": {func(cfg contract.FIFOConfig) contract.FIFO {
+			return deltafifo.NewCoalescing(cfg, deltafifo.Options{})
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := informer.New(&stalling{}, &corev1.Pod{},
+					informer.Options{UseWatchList: ptr.To(false), NewFIFO: c.fifo})
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() { defer close(ended); i.RunWithContext(ctx) }()
+				cache.WaitForCacheSync(ctx.Done(), i.HasSynced)
+				if got := i.GetStore().LastStoreSyncResourceVersion(); got != c.want {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+				cancel()
+				<-ended
+			})
+		})
+	}
 }
