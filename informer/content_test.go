@@ -49,6 +49,15 @@ func newContent(t *testing.T) (c *content, lines func() string) {
 	}
 }
 
+// goOnAfterPanics turns utilruntime.ReallyCrash off for the whole process until the test ends, so
+// the test must not be parallel.
+func goOnAfterPanics(t *testing.T) {
+	t.Helper()
+	crash := utilruntime.ReallyCrash
+	utilruntime.ReallyCrash = false
+	t.Cleanup(func() { utilruntime.ReallyCrash = crash })
+}
+
 func sorted(lines string) string {
 	l := strings.Split(lines, ", ")
 	slices.Sort(l)
@@ -124,7 +133,6 @@ func TestContent(t *testing.T) {
 // ours hand them out, handlers are told of each event with the object before it, and the store has
 // the last. A write that fails is as if it had not come.
 func TestRepeatedKeys(t *testing.T) {
-	t.Parallel()
 	c, lines := newContent(t)
 	if err := c.store.AddIndexers(
 		c.failures.around(contract.Indexers{"fails at 2": func(obj any) ([]string, error) {
@@ -135,9 +143,7 @@ func TestRepeatedKeys(t *testing.T) {
 		}})); err != nil {
 		t.Fatal(err)
 	}
-	crash := utilruntime.ReallyCrash
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = crash }()
+	goOnAfterPanics(t)
 	for _, step := range []struct{ batch, told, stored string }{
 		{"+a1 ~a3 +b1", "add a1, update a3<1, add b1", "a3 b1"},
 		{"~a4 -a5 +c5 -c6 -b7 +b8", "update a4<3, delete a5, add c5, delete c6, delete b7, add b8", "b8"},
@@ -160,7 +166,8 @@ func TestRepeatedKeys(t *testing.T) {
 		}
 		slices.Sort(stored)
 		if told, has := lines(), strings.Join(stored, " "); told != step.told || has != step.stored {
-			t.Errorf("%s: told %q, want %q; stored %q, want %q", step.batch, told, step.told, has, step.stored)
+			t.Errorf("%s: told %q, want %q; stored %q, want %q", step.batch, told, step.told, has,
+				step.stored)
 		}
 	}
 }
@@ -190,9 +197,7 @@ func TestContentGoesOnAfterAPanic(t *testing.T) {
 		}})); err != nil {
 		t.Fatal(err)
 	}
-	crash := utilruntime.ReallyCrash
-	utilruntime.ReallyCrash = false
-	defer func() { utilruntime.ReallyCrash = crash }()
+	goOnAfterPanics(t)
 
 	added := func(name, version string) contract.Delta {
 		return contract.Delta{Type: contract.Added, Object: named(name, version)}

@@ -242,9 +242,9 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// quickWatches is how many short watches in a row may follow each other without a wait. What they
-// brought does not matter: a server that ends each after one event would be asked 15,000 times a
-// second.
+// quickWatches is how many watches that end within a second are opened one after the other before
+// the Reflector waits. Their events do not matter: without a wait, a server that ends each watch
+// after one event is asked thousands of times a second.
 const quickWatches = 5
 
 // isShort reports whether the watch ended within a second.

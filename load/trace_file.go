@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/internal/input"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/internal/input"
 )
 
 // TraceVersion is the version of the format that WriteTrace writes: whole objects of any

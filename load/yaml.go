@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/internal/input"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/informerbench/informerbench/internal/input"
 )
 
 // ReadWorkload reads a workload from a YAML file. See ParseWorkload.

@@ -45,7 +45,8 @@ type accused struct {
 // it after the run under way, and the table is of the runs that were made.
 func TestNoHealthyImplementationIsAccused(t *testing.T) {
 	if *healthyRuns == 0 {
-		t.Skip("TestEveryImplementationKeepsTheContract ran each once; give -healthy.runs, as make proofs does")
+		t.Skip("TestEveryImplementationKeepsTheContract runs each once; give -healthy.runs, as make " +
+			"proofs does")
 	}
 	klog.SetLogger(logr.Discard()) // client-go logs the failures that the suites provoke
 	t.Cleanup(klog.ClearLogger)

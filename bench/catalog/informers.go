@@ -62,9 +62,10 @@ func informers() []Entry {
 	}
 }
 
-// ourInformer returns an entry of this project's informer with the given parts.
-var dropsUnknown = Waiver{"INFORMER-37", "its FIFO drops the deletion, as client-go's DeltaFIFO does"}
+var dropsUnknown = Waiver{"INFORMER-37",
+	"its FIFO drops the deletion, as client-go's DeltaFIFO does"}
 
+// ourInformer returns an entry of this project's informer with the given parts.
 func ourInformer(name, description string, options informer.Options, waivers ...Waiver) Entry {
 	return Entry{
 		Component: contract.ComponentInformer, Name: name, Module: own, Description: description,

@@ -52,7 +52,8 @@ func acceptsLateCalls(t *testing.T, c contract.Component, wrap func(*Entry, late
 				late := e
 				wrap(&late, by)
 				if err := Verify(late, suite.WithSeed(1), suite.WithEffort(0.02)); err != nil {
-					t.Errorf("all but the first %d blocking calls late by %d others: %v", by.onTime, by.others, err)
+					t.Errorf("all but the first %d blocking calls late by %d others: %v", by.onTime, by.others,
+						err)
 				}
 			}
 		})

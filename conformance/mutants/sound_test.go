@@ -39,7 +39,8 @@ func TestStoresStandOnSoundGround(t *testing.T) {
 	}{
 		{"client-go", func(ix contract.Indexers) contract.Store { return newBase(ix) }, waivers},
 		{"snapshots", func(ix contract.Indexers) contract.Store { return newSnapshots(ix) },
-			[]suite.Option{suite.Waive("STORE-23", "its indexes are searched: 20,000 values are 400 million calls")}},
+			[]suite.Option{suite.Waive("STORE-23",
+				"its indexes are searched: 20,000 values are 400 million calls")}},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			storetest.Run(t, s.new, append(s.opts, suite.WithEffort(brief))...)

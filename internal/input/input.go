@@ -1,5 +1,5 @@
-// Package input opens what a user names as input: a file, a pipe or - for standard input. What would
-// never end, or never begin, is an error.
+// Package input opens what a user names as input: a file, a pipe or - for standard input. What
+// would never end, or never begin, is an error.
 package input
 
 import (
@@ -23,11 +23,8 @@ const silence = 5 * time.Second
 // The error says what else path is: a folder, a device, a socket; or that nothing came for five
 // seconds, that more than Limit did, or that the program was interrupted.
 func Open(path string) (io.ReadCloser, error) {
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(interrupted)
 	if path == "-" {
-		return drain(interrupted, "standard input", func() (io.Reader, error) { return os.Stdin, nil })
+		return pipe("standard input", func() (io.Reader, error) { return os.Stdin, nil })
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -37,7 +34,7 @@ func Open(path string) (io.ReadCloser, error) {
 	case mode.IsRegular():
 		return open(path, info)
 	case mode&os.ModeNamedPipe != 0:
-		return drain(interrupted, path, func() (io.Reader, error) { return os.Open(path) })
+		return pipe(path, func() (io.Reader, error) { return os.Open(path) })
 	default:
 		return nil, fmt.Errorf("%s is %s: give a file, a pipe or - for standard input", path, what(mode))
 	}
@@ -91,10 +88,18 @@ func what(mode os.FileMode) string {
 	return "no regular file"
 }
 
+// pipe is drain until the program is interrupted.
+func pipe(name string, open func() (io.Reader, error)) (io.ReadCloser, error) {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(interrupted)
+	return drain(interrupted, name, open)
+}
+
 // drain reads a pipe to its end. To open one or to read from it may take for ever, so a goroutine
 // does it, which is left behind on an error: the program is about to end.
-func drain(interrupted <-chan os.Signal, name string, open func() (io.Reader, error)) (io.ReadCloser,
-	error) {
+func drain(interrupted <-chan os.Signal, name string,
+	open func() (io.Reader, error)) (io.ReadCloser, error) {
 	type piece struct {
 		bytes []byte
 		err   error

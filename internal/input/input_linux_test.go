@@ -64,7 +64,8 @@ func TestSilentPipe(t *testing.T) {
 		}()
 		begin := time.Now()
 		_, err := drain(nil, "pipe", func() (io.Reader, error) { return r, nil })
-		if took := time.Since(begin); err == nil || !strings.Contains(err.Error(), "brought nothing for 5s") ||
+		if took := time.Since(begin); err == nil ||
+			!strings.Contains(err.Error(), "brought nothing for 5s") ||
 			took < 5*(silence-time.Second) {
 			t.Errorf("after %s: %v", took, err)
 		}

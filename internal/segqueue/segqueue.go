@@ -68,17 +68,16 @@ func (q *Queue[T]) Append(batch []T, spare *Spares[T]) {
 
 // extend appends an empty segment.
 func (q *Queue[T]) extend(spare *Spares[T]) *segment[T] {
-	t := spare.get()
-	switch {
-	case q.tail == nil:
-		if t == nil {
-			t = &segment[T]{items: make([]T, smallest)}
-		}
+	t, size := spare.get(), smallest
+	if q.tail != nil {
+		size = min(2*len(q.tail.items), segmentSize)
+	}
+	if t == nil {
+		t = &segment[T]{items: make([]T, size)}
+	}
+	if q.tail == nil {
 		q.head = t
-	default:
-		if t == nil {
-			t = &segment[T]{items: make([]T, min(2*len(q.tail.items), segmentSize))}
-		}
+	} else {
 		q.tail.link = t
 	}
 	q.tail = t

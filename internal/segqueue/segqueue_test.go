@@ -181,8 +181,9 @@ func TestShrink(t *testing.T) {
 		}
 		spare.Refill(&emptied)
 		spare.Shrink()
-		if spare.n > 1 || spare.n == 1 && len(spare.top.items) != smallest || spare.n == 0 && spare.top != nil {
-			t.Errorf("%d segments are left, the first of %d items", spare.n, len(spare.top.items))
+		if spare.n > 1 || (spare.n == 1) != (spare.top != nil) ||
+			spare.n == 1 && len(spare.top.items) != smallest {
+			t.Errorf("%d segments are left: %+v", spare.n, spare.top)
 		}
 	}
 }

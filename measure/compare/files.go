@@ -15,7 +15,8 @@ import (
 // Files compares two files in the Go benchmark format, as printed by go test -bench and
 // read by benchstat: the values of each benchmark and unit in base against those in head.
 // A unit is judged if its name, or a Unit line of a file, says which way it is better; a
-// warning names the others. So do warnings name the lines that cannot be compared. A number that head lacks is inconclusive: its benchmark may have
+// warning names the others, and another each line that cannot be compared. A number that head lacks
+// is inconclusive: its benchmark may have
 // failed. Such files have no A/A pair, so the machine's noise floor is not known, and the result
 // says so. The error names the file, and the line where there is one.
 func Files(base, head string, rule stats.Rule) (*Result, error) {
@@ -126,8 +127,8 @@ func readBenchmarks(path string) (*benchmarks, error) {
 		if len(out.left) > 0 {
 			why = " that can be compared (" + out.left[0] + ")"
 		}
-		return nil, fmt.Errorf("%s: no benchmark in it%s; give the folder of a run or a file that go test "+
-			"-bench printed", path, why)
+		return nil, fmt.Errorf("%s: no benchmark in it%s; give the folder of a run or a file that go "+
+			"test -bench printed", path, why)
 	}
 	return out, nil
 }

@@ -262,7 +262,8 @@ func TestBadLinesAreLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := strings.Join(r.Warnings, "\n")
-	if len(r.Comparisons) != 1 || !strings.Contains(said, "base.txt:1") || !strings.Contains(said, "base.txt:2") {
+	if len(r.Comparisons) != 1 || !strings.Contains(said, "base.txt:1") ||
+		!strings.Contains(said, "base.txt:2") {
 		t.Errorf("%d comparisons, warnings:\n%s", len(r.Comparisons), said)
 	}
 }

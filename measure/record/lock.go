@@ -45,9 +45,9 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is in use by %s: wait until it ends, or choose another folder", e.Dir, by)
 }
 
-// NoLinks refuses a folder of results that has a symbolic link anywhere in it, and names it: results
-// may come from someone else, and what is written or removed through a link lies elsewhere. dir
-// itself may be one. A folder that does not exist has none.
+// NoLinks refuses a folder of results that has a symbolic link anywhere in it, and names the link:
+// results may come from someone else, and what is written or removed through a link lies elsewhere.
+// dir itself may be one. A folder that does not exist has none.
 func NoLinks(dir string) error {
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {

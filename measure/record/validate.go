@@ -18,8 +18,8 @@ import (
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
-// The longest strings of a record, in bytes. A report breaks lines, pads columns and compares names,
-// so a name of 128 KiB took it 15 seconds.
+// The longest strings of a record, in bytes. A report breaks lines, pads columns and compares
+// names, so a name of 128 KiB took it 15 seconds.
 const (
 	mostName = 256
 	mostText = 64 << 10

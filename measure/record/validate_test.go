@@ -291,7 +291,8 @@ func TestLongStringsAreRefused(t *testing.T) {
 		"Warnings[0]":               {Warnings: []string{long}},
 		"a key of Forks[0].Process": {Forks: []Fork{{Process: map[string]float64{long: 1}}}},
 	} {
-		if err := r.validate(); err == nil || !strings.HasPrefix(err.Error(), field+": ") || len(err.Error()) > 400 {
+		if err := r.validate(); err == nil || !strings.HasPrefix(err.Error(), field+": ") ||
+			len(err.Error()) > 400 {
 			t.Errorf("%s: %.300v", field, err)
 		}
 	}

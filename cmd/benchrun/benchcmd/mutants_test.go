@@ -8,8 +8,8 @@ import (
 	"github.com/informerbench/informerbench/conformance/mutants"
 )
 
-// Every broken implementation is tried in conformance/mutants; here two small
-// components show what the command prints.
+// Every broken implementation is tried in conformance/mutants; here a small
+// component shows what the command prints.
 func TestVerifyMutants(t *testing.T) {
 	code, out, errOut := benchrun(t, "verify", "--mutants", "--component", "limiter", "-v")
 	if code != 0 {

@@ -67,9 +67,9 @@ func verdictsOf(t *testing.T, r *record.Run) (out []string) {
 	return out
 }
 
-// Eight shards run as processes. Two are killed (kill -9) while they measure and are begun again with
-// the same command. They merge to one run with every fork once. Its verdicts are those of one run of
-// the same forks.
+// Eight shards run as processes. Two are killed (kill -9) while they measure and are begun again
+// with the same command. They merge to one run with every fork once. Its verdicts are those of one
+// run of the same forks.
 func TestShardsAreMerged(t *testing.T) {
 	workload, root := write(t, "tiny.yaml", shardedWorkload), t.TempDir()
 	folder := filepath.Join(root, "shards")
