@@ -28,8 +28,8 @@ build: ## Build the benchrun command into ./benchrun
 test: ## Run every test
 	$(GO) test ./...
 
-race: ## Run the concurrent packages under the race detector
-	$(GO) test -race $(CONCURRENT)
+race: ## Run the concurrent packages under the race detector, random histories a tenth as long
+	$(GO) test -race -short $(CONCURRENT)
 
 lint: ## Run gofmt, go vet, the linters, and checks of workflows and scripts
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }

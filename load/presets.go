@@ -74,8 +74,8 @@ func quick() Preset {
 				Duration: quickOp,
 			},
 			{
-				Name: "store-contended", Description: "One writer at a fixed rate while goroutines list " +
-					"everything.",
+				Name: "store-contended", Description: "One writer of single updates at a fixed rate while " +
+					"goroutines list everything. An informer writes in batches: see informer.",
 				Component: contract.ComponentStore, Objects: pods,
 				Groups: []Group{
 					{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: quickRate},
@@ -90,11 +90,12 @@ func quick() Preset {
 				Duration: quickOp,
 			},
 			{
-				Name: "fifo-contended", Description: "Producers at a fixed rate and one consumer.",
+				Name: "fifo-contended", Description: "Producers at a fixed rate and one consumer that takes " +
+					"batches, as client-go's informer does.",
 				Component: contract.ComponentFIFO, Objects: pods,
 				Groups: []Group{
 					{Name: "producers", Op: OpAdd, Goroutines: quickListers, Rate: 20 * quickRate},
-					{Name: "consumer", Op: OpPop, Goroutines: 1},
+					{Name: "consumer", Op: OpPop, Goroutines: 1, Batch: 1000},
 				},
 				Duration: quickDuration, Warmup: quickWarmup,
 			},

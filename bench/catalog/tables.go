@@ -110,17 +110,22 @@ func fifos() []Entry {
 		description string, waivers ...Waiver) Entry {
 		return Entry{
 			Component: contract.ComponentFIFO, Name: name, Module: clientgo.ClientGoModule, FIFOClass: class,
-			Study:       mode != clientgo.RealFIFOUnlocked,
+			Reference: mode == clientgo.RealFIFOUnlocked, Study: mode != clientgo.RealFIFOUnlocked,
 			Description: description, Guarantees: string(class), Waivers: waivers,
 			NewFIFO: clientgo.NewRealFIFO(mode), NewTransformingFIFO: clientgo.NewTransformingRealFIFO(mode),
 		}
 	}
 	return []Entry{
+		realFIFO("clientgo-realfifo-unlocked", clientgo.RealFIFOUnlocked, contract.InOrderAtomic,
+			"client-go's default since 1.36: atomic events, the lock released while the process function "+
+				"runs, unless 2,000 events wait",
+			Waiver{"FIFO-60", "client-go's RealFIFO counts the end of any process as one of the initial " +
+				"list popped, also if that list came while it ran (tools/cache/the_real_fifo.go, Pop)"}),
 		{
 			Component: contract.ComponentFIFO, Name: "clientgo-deltafifo", Module: clientgo.ClientGoModule,
-			Reference: true, FIFOClass: contract.Coalescing,
-			Description: "client-go's DeltaFIFO: one mutex, Deltas by key; the process function runs " +
-				"under the lock, so producers wait for it",
+			FIFOClass: contract.Coalescing,
+			Description: "client-go's DeltaFIFO, its default before 1.36: one mutex, Deltas by key; the " +
+				"process function runs under the lock, so producers wait for it",
 			Guarantees: string(contract.Coalescing),
 			NewFIFO:    clientgo.NewDeltaFIFO, NewTransformingFIFO: clientgo.NewTransformingDeltaFIFO,
 			Waivers: []Waiver{
@@ -133,11 +138,6 @@ func fifos() []Entry {
 		realFIFO("clientgo-realfifo-atomic", clientgo.RealFIFOAtomic, contract.InOrderAtomic,
 			"client-go's RealFIFO with atomic events: a Replace is one event and its work moves to the "+
 				"consumer"),
-		realFIFO("clientgo-realfifo-unlocked", clientgo.RealFIFOUnlocked, contract.InOrderAtomic,
-			"client-go's default since 1.36: atomic events, the lock released while the process function "+
-				"runs, unless 2,000 events wait",
-			Waiver{"FIFO-60", "client-go's RealFIFO counts the end of any process as one of the initial " +
-				"list popped, also if that list came while it ran (tools/cache/the_real_fifo.go, Pop)"}),
 		{
 			Component: contract.ComponentFIFO, Name: "deltafifo", Module: own,
 			FIFOClass: contract.Coalescing, Study: true,

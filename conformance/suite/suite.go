@@ -83,8 +83,8 @@ type Config struct {
 	// Guard counts both
 	// so that a busy machine does not fail a healthy implementation.
 	CaseTimeout time.Duration
-	// Effort scales the number of random histories and the length of stress
-	// runs; 0 means 1.
+	// Effort scales the number of random histories and the length of stress runs; 0 means 1, and
+	// 0.1 under go test -short.
 	Effort float64
 	// Observe is called with each result as it comes, from one goroutine.
 	Observe func(Result)
@@ -199,7 +199,7 @@ func NewConfig(opts []Option) (Config, error) {
 		c.Seed = processSeed
 	}
 	if !(c.Effort >= 0 && c.Effort <= mostEffort) { // nor NaN
-		c.Refuse(fmt.Errorf("WithEffort(%v): want a number from 0 to %d; 0 means 1", c.Effort,
+		c.Refuse(fmt.Errorf("WithEffort(%v): want a number from 0 to %d; 0 means the default", c.Effort,
 			int(mostEffort)))
 	}
 	if c.CaseTimeout < 0 {
@@ -211,6 +211,9 @@ func NewConfig(opts []Option) (Config, error) {
 	}
 	if c.Effort == 0 {
 		c.Effort = 1
+		if testing.Testing() && testing.Short() {
+			c.Effort = 0.1
+		}
 	}
 	if c.CaseTimeout == 0 {
 		// Ten times the work may take ten times as long, between two steps as well.
