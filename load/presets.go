@@ -174,18 +174,16 @@ func fifoFlood() Preset {
 			Component: contract.ComponentFIFO, Objects: objects,
 			Groups: []Group{
 				{Name: "producers", Op: OpAdd, Goroutines: producers},
-				{Name: "consumer", Op: OpPop, Goroutines: 1, Batch: 1},
+				{Name: "consumer", Op: OpPop, Goroutines: 1, Batch: 1000},
 			},
-			// The size of a popped batch is up to the FIFO; a value above 1 requests
-			// batches.
-			Sweep:    Sweep{Vary: "consumer.batch", Values: []int{1, 1000}},
 			Duration: 2 * time.Second, Warmup: 100 * time.Millisecond,
 		}
 	}
 	return Preset{
 		Name: "fifo-flood",
 		Description: "FIFOs: one goroutine that adds and pops, a whole list with known objects, one " +
-			"producer and 100 as fast as they can against one consumer, one event and a batch at a time.",
+			"producer and 100 as fast as they can against one consumer that takes batches of up to 1,000, " +
+			"as client-go's informer does.",
 		Source: "https://github.com/kubernetes/kubernetes/pull/132240",
 		Workloads: []Workload{
 			{

@@ -282,7 +282,7 @@ func TestRandomShrinks(t *testing.T) {
 				rt.Fatalf("%d is too many", n)
 			}
 		})
-	}, false)
+	}, false, WithEffort(1))
 	if err == nil || !strings.Contains(err.Error(), "50 is too many") ||
 		!strings.Contains(err.Error(), "STORE-7") {
 		t.Errorf("got %v, want the smallest history that fails", err)

@@ -68,7 +68,10 @@ func TestAnIndexAddedBesideAStalledReader(t *testing.T) {
 // interrupted inside its snapshot.
 func TestAddIndexersBesideALister(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const n = 20000
+	n, rounds := 20000, 4
+	if testing.Short() {
+		n, rounds = 5000, 1
+	}
 	s := New(contract.Indexers{"group": byGroup})
 	for i := range n {
 		s.Add(fmt.Sprint(i), thing{0, fmt.Sprint("g", i%groups)})
@@ -89,7 +92,7 @@ func TestAddIndexersBesideALister(t *testing.T) {
 	})
 	defer lister.Wait()
 	defer close(stop)
-	for round := range 4 {
+	for round := range rounds {
 		s.Update("1", thing{round, "g1"})
 		if err := s.AddIndexers(contract.Indexers{fmt.Sprint("added", round): byGroup}); err != nil {
 			t.Fatal(err)

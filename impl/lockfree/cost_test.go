@@ -225,6 +225,7 @@ func TestNewValuesAllocateNoPostings(t *testing.T) {
 // New records are settled soon, though a snapshot is open at each write. So the retire list stays
 // as short as a few writes are long, and so does the stop of a write that goes through it.
 func TestNewRecordsDoNotWaitLong(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	const inWrite, writes = 1_000, 50
 	s := New(nil)

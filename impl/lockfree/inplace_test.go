@@ -70,6 +70,7 @@ func TestWhenAnUpdateIsInPlace(t *testing.T) {
 // Writes in place leave few blocks without a copy, which lists go through object by object, and
 // none after a list has met one.
 func TestFewBlocksWaitForACommit(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	s := storeOf(30_000)
 	v := s.view.Load()

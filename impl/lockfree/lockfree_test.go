@@ -48,6 +48,9 @@ func TestIndexFuncMayReadItsOwnStore(t *testing.T) {
 
 // Replace shares a large content out to several goroutines.
 func TestReplaceOfMany(t *testing.T) {
+	if testing.Short() { // as make race runs tests
+		t.Skip("one goroutine, and slow")
+	}
 	t.Parallel()
 	const n = 20000
 	byLastDigits := func(obj any) ([]string, error) {

@@ -13,6 +13,14 @@ import (
 	"github.com/informerbench/informerbench/impl/indexing"
 )
 
+// inOneGoroutine skips the test under -short, as make race runs tests: the race detector sees
+// nothing in it, and makes it many times slower.
+func inOneGoroutine(t *testing.T) {
+	if t.Helper(); testing.Short() {
+		t.Skip("one goroutine, and slow")
+	}
+}
+
 // thing is what these tests store: each version of it is told from the others, and
 // it has one value in the index "group".
 type thing struct {
@@ -101,6 +109,7 @@ func sorted(list []any) []int {
 // A reader that stands still inside its snapshot keeps one version of each object at
 // most, however many writes come, and reads on as if none had come.
 func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
@@ -175,6 +184,7 @@ func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 // A reader that is stopped between taking its slot and loading its snapshot must not keep
 // every later version: the writer gives it a snapshot.
 func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
@@ -212,7 +222,10 @@ func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
 	write(0)
 	v := s.view.Load()
 	slot, _ := v.readers.acquire(&v.committed)
-	const n = 3000
+	n := 3000
+	if testing.Short() {
+		n = 300
+	}
 	var written atomic.Int64
 	var wg sync.WaitGroup
 	for range 4 * runtime.GOMAXPROCS(0) {
@@ -236,6 +249,7 @@ func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
 
 // Without readers a write leaves nothing behind.
 func TestNothingIsKeptWithoutReaders(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	s := filled()
 	rnd := rand.New(rand.NewPCG(5, 6))

@@ -47,6 +47,7 @@ func set(t *table, key string, n *version) {
 
 // The table against a map, through growth, shrinking, tombstones and revivals.
 func TestTable(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	const keys = 20000
 	var tbl table
@@ -161,6 +162,7 @@ func TestSizes(t *testing.T) {
 
 // The array against a slice, with snapshots of former states.
 func TestArray(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	type state struct {
 		seq  uint64

@@ -22,6 +22,7 @@ type pear struct{ n int }
 // Objects of any type, and no object at all, against a map: those of the table's type are
 // shown, the others found through their versions.
 func TestGetFindsObjectsOfAllTypes(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	for _, first := range []any{&apple{}, apple{}, 7, "text", (*apple)(nil), nil} {
 		rnd := rand.New(rand.NewPCG(5, 6))
@@ -171,6 +172,7 @@ func TestEntriesForgetObjects(t *testing.T) {
 // A Transaction that deletes everything rebuilds the parts of the table after the commit, each
 // once. Until then it notes each entry that it changes once, and some of the words.
 func TestDeletingEverythingAtOnceIsLinear(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	const n = 20000
 	s := storeOf(n)

@@ -31,6 +31,7 @@ func fill(h contract.DelayHeap[string], items []string, from time.Time, span tim
 
 // In steady state only the baseline allocates.
 func TestNothingIsAllocatedForAnItem(t *testing.T) {
+	inOneGoroutine(t)
 	for _, s := range structures[string]() {
 		if s.name == "binaryheap" {
 			continue
@@ -129,9 +130,18 @@ func TestItemsOfOtherTypes(t *testing.T) {
 	}
 }
 
+// inOneGoroutine skips the test under -short, as make race runs tests: the race detector sees
+// nothing in it, and makes it many times slower.
+func inOneGoroutine(t *testing.T) {
+	if t.Helper(); testing.Short() {
+		t.Skip("one goroutine, and slow")
+	}
+}
+
 // The hand runs ahead to the only item; of what is added then for earlier times only
 // little may wait in the heap beside the wheel.
 func TestWheelTakesWhatComesBeforeItsHand(t *testing.T) {
+	inOneGoroutine(t)
 	t.Parallel()
 	for _, g := range []time.Duration{1, time.Millisecond} {
 		for ahead := range 10 {

@@ -10,6 +10,9 @@ import (
 // The table against a map, with tags as few as the directory can hardly part and as many as there
 // are; after each phase the parts must fit together.
 func TestTable(t *testing.T) {
+	if testing.Short() { // as make race runs tests
+		t.Skip("one goroutine, and slow")
+	}
 	t.Parallel()
 	for name, mask := range map[string]uint32{"any tag": ^uint32(0), "few tags": 0xfff000ff,
 		"first bits alike": 0x000fffff, "last bits alike": 0xfffff000} {
