@@ -14,10 +14,12 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/internal/callsite"
+	"github.com/informerbench/informerbench/internal/inuse"
 )
 
 // Config is what a Controller is made of. FIFO, ListerWatcher and Process are needed.
@@ -119,6 +121,7 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 			"A controller was run a second time: it runs once, make a new one")
 		return
 	}
+	inuse.Log(klog.FromContext(ctx), "informer of "+typeName(c.config.ObjectType))
 	closed := make(chan struct{})
 	context.AfterFunc(ctx, func() {
 		defer close(closed)

@@ -6,6 +6,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/inuse"
 	"github.com/informerbench/informerbench/queue/delay"
 	"github.com/informerbench/informerbench/queue/workqueue"
 )
@@ -19,9 +20,11 @@ import (
 // The queue runs two goroutines until it is shut down, which the controller does.
 func New[request comparable](name string,
 	limiter clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitingInterface[request] {
+	log := ctrllog.Log.WithName("ctrlqueue")
+	inuse.Log(log, "queue of a controller")
 	cfg := workqueue.Config[request]{Name: name}
 	if provider, err := MetricsProvider(); err != nil {
-		ctrllog.Log.WithName("ctrlqueue").Error(err, "The queue runs without metrics", "controller", name)
+		log.Error(err, "The queue runs without metrics", "controller", name)
 	} else {
 		cfg.MetricsProvider = provider
 	}

@@ -189,7 +189,7 @@ func TestPrioritiesHaveABound(t *testing.T) {
 func TestUnknownFamiliesAreErrors(t *testing.T) {
 	t.Parallel()
 	if _, err := lookUp(prometheus.NewRegistry()); err == nil ||
-		!strings.Contains(err.Error(), "has not registered workqueue_depth") {
+		!strings.Contains(err.Error(), "workqueue_depth is not registered") {
 		t.Errorf("an empty registry: %v", err)
 	}
 	other := prometheus.NewRegistry()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +12,7 @@ import (
 	_ "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/informerbench/informerbench/dropin/internal/registered"
 	"github.com/informerbench/informerbench/queue/workqueue"
 )
 
@@ -23,46 +23,31 @@ type families struct {
 	latency, workDuration      *prometheus.HistogramVec
 }
 
-// registered is looked up as the program starts. If the program replaces metrics.Registry
+// atStart is looked up as the program starts. If the program replaces metrics.Registry
 // later, the metrics of controller-runtime and of this package stay in the first registry.
-var registered, errRegistered = lookUp(metrics.Registry)
+var atStart, errAtStart = lookUp(metrics.Registry)
 
 // MetricsProvider returns the provider of controller-runtime's queue metrics, for
 // workqueue.Config.MetricsProvider or client-go's queues. It fails if controller-runtime
 // has not registered all seven families with the labels of v0.25, as another version of it
 // might not.
 func MetricsProvider() (workqueue.PriorityMetricsProvider, error) {
-	if errRegistered != nil {
-		return nil, errRegistered
+	if errAtStart != nil {
+		return nil, errAtStart
 	}
-	return provider{registered}, nil
+	return provider{atStart}, nil
 }
 
 // lookUp finds the families in a registry.
 func lookUp(r prometheus.Registerer) (*families, error) {
-	c, ok := r.(prometheus.Collector)
-	if !ok {
-		return nil, fmt.Errorf(
-			"ctrlqueue: the registry of controller-runtime is a %T, which does not describe its metrics", r)
-	}
-	descs := make(chan *prometheus.Desc)
-	go func() {
-		defer close(descs)
-		c.Describe(descs)
-	}()
-	var all []*prometheus.Desc
-	for d := range descs {
-		all = append(all, d)
-	}
 	f := &families{}
 	if err := errors.Join(
-		find(r, all, metrics.DepthKey, &f.depth), find(r, all, metrics.UnfinishedWorkKey, &f.unfinished),
-		find(r, all, metrics.LongestRunningProcessorKey, &f.longest),
-		find(r, all, metrics.AddsKey, &f.adds),
-		find(r, all, metrics.RetriesKey, &f.retries), find(r, all, metrics.QueueLatencyKey, &f.latency),
-		find(r, all, metrics.WorkDurationKey, &f.workDuration),
+		find(r, metrics.DepthKey, &f.depth), find(r, metrics.UnfinishedWorkKey, &f.unfinished),
+		find(r, metrics.LongestRunningProcessorKey, &f.longest), find(r, metrics.AddsKey, &f.adds),
+		find(r, metrics.RetriesKey, &f.retries), find(r, metrics.QueueLatencyKey, &f.latency),
+		find(r, metrics.WorkDurationKey, &f.workDuration),
 	); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("ctrlqueue: the metrics of controller-runtime's queues: %w", err)
 	}
 	return f, f.checkLabels()
 }
@@ -88,36 +73,9 @@ func (f *families) checkLabels() error {
 		check(metrics.WorkDurationKey, f.workDuration.MetricVec, labels(none)))
 }
 
-// find stores the collector of a family in to. It fails if there is none, or one of another
-// type.
-func find[C prometheus.Collector](r prometheus.Registerer, all []*prometheus.Desc, key string,
-	to *C) error {
-	name := prometheus.BuildFQName("", metrics.WorkQueueSubsystem, key)
-	for _, d := range all {
-		// A descriptor has no method that tells its name.
-		if !strings.Contains(d.String(), "fqName: "+strconv.Quote(name)+",") {
-			continue
-		}
-		var already prometheus.AlreadyRegisteredError
-		if !errors.As(r.Register(described{d}), &already) {
-			break
-		}
-		if existing, ok := already.ExistingCollector.(C); ok {
-			*to = existing
-			return nil
-		}
-		return fmt.Errorf("ctrlqueue: controller-runtime's %s is a %T, want a %T", name,
-			already.ExistingCollector, *to)
-	}
-	return fmt.Errorf("ctrlqueue: controller-runtime has not registered %s", name)
+func find[C prometheus.Collector](r prometheus.Registerer, key string, to *C) error {
+	return registered.Find(r, prometheus.BuildFQName("", metrics.WorkQueueSubsystem, key), to)
 }
-
-// described is a collector with another collector's descriptor. A registry refuses to
-// register it, and its error holds the other collector.
-type described struct{ desc *prometheus.Desc }
-
-func (d described) Describe(ch chan<- *prometheus.Desc) { ch <- d.desc }
-func (described) Collect(chan<- prometheus.Metric)      {}
 
 type provider struct{ f *families }
 

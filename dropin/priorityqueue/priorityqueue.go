@@ -35,9 +35,11 @@ import (
 	"github.com/go-logr/logr"
 	clientgo "k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/dropin/ctrlqueue"
+	"github.com/informerbench/informerbench/internal/inuse"
 	"github.com/informerbench/informerbench/queue/delay"
 	"github.com/informerbench/informerbench/queue/workqueue"
 )
@@ -65,6 +67,7 @@ const logPeriod = 10 * time.Second
 //   - Log: at verbosity 5, every ten seconds, it gets the items that wait (workqueue_items). That
 //     costs O(n log n) in them.
 func New[T comparable](name string, o ...Opt[T]) PriorityQueue[T] {
+	inuse.Log(ctrllog.Log.WithName("priorityqueue"), "priority queue")
 	var opts Opts[T]
 	for _, set := range o {
 		set(&opts)

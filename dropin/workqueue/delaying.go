@@ -59,8 +59,9 @@ func NewDelayingQueueWithConfig(config DelayingQueueConfig) DelayingInterface {
 // Queue may do so a moment longer, with items that were due.
 func NewTypedDelayingQueueWithConfig[T comparable](
 	config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
-	cfg := ours.Config[T]{Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider),
-		Clock: config.Clock}
+	cfg := ours.Config[T]{Name: config.Name,
+		MetricsProvider: providerOr(config.MetricsProvider, config.Name),
+		Clock:           config.Clock}
 	if config.Queue != nil {
 		return newOver(config.Queue, cfg)
 	}

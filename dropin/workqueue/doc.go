@@ -27,9 +27,10 @@
 // A queue with a name has the seven metrics of the provider in its configuration, or else of
 // the one given to SetProvider here. A provider that something else has given to client-go's
 // own SetProvider cannot be read: k8s.io/component-base/metrics/prometheus/workqueue and
-// controller-runtime do so when they are imported. A program that relies on it passes a
-// provider to SetProvider here; for controller-runtime's metrics, that of
-// ctrlqueue.MetricsProvider.
+// controller-runtime do so when they are imported. Without a provider here, the first queue with a
+// name logs a warning. For component-base's metrics a program imports
+// dropin/workqueue/prometheus; for controller-runtime's it passes that of
+// ctrlqueue.MetricsProvider to SetProvider.
 //
 // Everything here may be used by any number of goroutines at once.
 package workqueue

@@ -5,6 +5,9 @@ import (
 	"sync/atomic"
 
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/informerbench/informerbench/internal/inuse"
 )
 
 // The metrics of queues, by what they can do.
@@ -25,8 +28,8 @@ type (
 
 // global is the provider of queues whose configuration has none.
 var global struct {
-	once     sync.Once
-	provider atomic.Pointer[MetricsProvider]
+	once, warned sync.Once
+	provider     atomic.Pointer[MetricsProvider]
 }
 
 // SetProvider sets the provider of the metrics of all queues that are made later with a name
@@ -39,10 +42,18 @@ func SetProvider(metricsProvider MetricsProvider) {
 	})
 }
 
-// providerOr is p, or the global provider if p is nil; nil means no metrics.
-func providerOr(p MetricsProvider) MetricsProvider {
+// providerOr is p, or the global provider if p is nil; nil means no metrics, which is logged for
+// the first queue with a name. Every queue asks it.
+func providerOr(p MetricsProvider, name string) MetricsProvider {
+	inuse.Log(klog.Background(), "workqueue")
 	if set := global.provider.Load(); p == nil && set != nil {
 		return *set
+	}
+	if p == nil && name != "" {
+		global.warned.Do(func() {
+			klog.Warningf("The queue %q and others of dropin/workqueue publish no metrics: import "+
+				"dropin/workqueue/prometheus of informerbench, or call SetProvider first", name)
+		})
 	}
 	return p
 }

@@ -53,8 +53,8 @@ func NewWithConfig(config QueueConfig) *Type { return NewTypedWithConfig(config)
 // goroutine until it is shut down.
 func NewTypedWithConfig[T comparable](config TypedQueueConfig[T]) *Typed[T] {
 	return ours.New(ours.Config[T]{
-		Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider), Clock: config.Clock,
-		Order: config.Queue,
+		Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider, config.Name),
+		Clock: config.Clock, Order: config.Queue,
 	})
 }
 

@@ -55,7 +55,8 @@ func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimi
 		return &limited[T]{config.DelayingQueue, rateLimiter}
 	}
 	return ours.NewRateLimiting(rateLimiter, newHeap[T], ours.Config[T]{
-		Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider), Clock: config.Clock,
+		Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider, config.Name),
+		Clock: config.Clock,
 	})
 }
 

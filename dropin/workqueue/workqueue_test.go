@@ -3,13 +3,16 @@ package workqueue_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"go.uber.org/goleak"
 	clientgo "k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/dropin/workqueue"
 )
@@ -46,15 +49,21 @@ func (c *counted) NewRetriesMetric(string) workqueue.CounterMetric {
 }
 
 // The provider of the configuration comes first, then that of the first SetProvider, which
-// client-go's queues get as well.
+// client-go's queues get as well. The log says that the package is in use, and which queue is the
+// first to lack a provider.
 func TestProvider(t *testing.T) {
 	var first, second, own counted
+	var logged []string
+	defer klog.CaptureState().Restore()
+	klog.SetLogger(funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{}))
 	named := func(p workqueue.MetricsProvider) {
 		workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.DefaultTypedControllerRateLimiter[string](),
 			workqueue.TypedRateLimitingQueueConfig[string]{Name: "named", MetricsProvider: p}).ShutDown()
 	}
+	workqueue.NewTyped[string]().ShutDown()
 	named(nil) // no provider yet: no metrics, and no panic
+	named(nil)
 	workqueue.SetProvider(&first)
 	workqueue.SetProvider(&second)
 	named(nil)
@@ -64,6 +73,10 @@ func TestProvider(t *testing.T) {
 	if first.made.Load() != 7+6 || second.made.Load() != 0 || own.made.Load() != 7 {
 		t.Errorf("metrics made: %d, %d and %d, want 13, 0 and 7", first.made.Load(), second.made.Load(),
 			own.made.Load())
+	}
+	if len(logged) != 2 || !strings.Contains(logged[0], `"kind"="workqueue"`) ||
+		!strings.Contains(logged[1], `The queue \"named\"`) {
+		t.Errorf("logged %q, want that workqueue is in use and that named has no metrics", logged)
 	}
 }
 

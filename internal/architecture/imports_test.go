@@ -25,7 +25,7 @@ type layer struct {
 var layers = []layer{
 	{[]string{
 		"internal/callsite", "internal/clusterjob", "internal/explore", "internal/input",
-		"internal/inturns", "internal/segqueue", "internal/spin", "internal/testscript",
+		"internal/inturns", "internal/inuse", "internal/segqueue", "internal/spin", "internal/testscript",
 	}, false},
 	{[]string{"contract"}, false},
 	{[]string{"impl/indexing"}, false},
@@ -53,11 +53,13 @@ var layers = []layer{
 }
 
 // importable are the rooms that programs import. They compile nothing beyond what client-go
-// brings; ctrlqueue and priorityqueue bring controller-runtime too.
+// brings. ctrlqueue and priorityqueue bring controller-runtime too; the metrics of workqueue bring
+// component-base.
 var (
 	importable = []string{"contract", "impl/...", "queue/...", "informer/...", "dropin/cache",
 		"dropin/workqueue"}
 	withRuntime = []string{"dropin/ctrlqueue", "dropin/priorityqueue"}
+	withBase    = []string{"dropin/workqueue/prometheus"}
 )
 
 // clientGoRoots are what client-go consists of and brings with it.
@@ -133,6 +135,7 @@ func TestProgramsCompileWhatClientGoBrings(t *testing.T) {
 	for _, c := range []struct{ packages, roots []string }{
 		{importable, clientGoRoots},
 		{withRuntime, append([]string{"sigs.k8s.io/controller-runtime/"}, clientGoRoots...)},
+		{withBase, append([]string{"k8s.io/component-base/"}, clientGoRoots...)},
 	} {
 		brought := map[string]bool{}
 		for _, p := range pkgs {
