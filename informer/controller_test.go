@@ -7,8 +7,11 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer"
@@ -443,6 +446,23 @@ func TestTransformerFails(t *testing.T) {
 		}
 		if n := len(reported()) - before; n < 1 {
 			t.Error("nothing reported")
+		}
+	})
+}
+
+// The log says once, for each type of objects, that informers of this package run.
+func TestAnInformerIsLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines []string
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(),
+			funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})))
+		cancel()
+		for _, example := range []runtime.Object{&corev1.Secret{}, &corev1.Secret{}, &corev1.Endpoints{}} {
+			informer.New(newSource(t, 0), example, informer.Options{}).RunWithContext(ctx)
+		}
+		if len(lines) != 2 || !strings.Contains(lines[0], `"kind"="informer of *v1.Secret"`) ||
+			!strings.Contains(lines[1], `"kind"="informer of *v1.Endpoints"`) {
+			t.Errorf("logged %q, want one line for Secrets and one for Endpoints", lines)
 		}
 	})
 }

@@ -11,9 +11,9 @@
 //	newPods, err := informers.NewInformerFunc(&corev1.Pod{})
 //	factory.InformerFor(&corev1.Pod{}, newPods)
 //
-// The package finds the types in kubernetes.Interface by reflection, once: every resource
-// of the clientset that can be listed and watched. After that a list costs one reflected
-// call more than client-go's generated code, and a watch the same.
+// client-go's generated code makes each informer, which is never started: this package takes its
+// lists and watches out, and its own informer uses them. So a program links only the groups that
+// it asks for, as with client-go's factory. ForResource and NewInformerFunc link all groups.
 //
 // The package needs client-go's clientset and informers and hence all of k8s.io/api. So it
 // is apart from package informer, which controller-runtime programs use without them.

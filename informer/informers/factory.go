@@ -2,18 +2,22 @@ package informers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgo "k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/internalinterfaces"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/informer/internal/byresource"
@@ -114,30 +118,67 @@ func NewSharedInformerFactoryWithOptions(client kubernetes.Interface, defaultRes
 // here. The error says that the clientset cannot list and watch the type.
 func NewInformerFunc(obj runtime.Object,
 	options ...SharedInformerOption) (internalinterfaces.NewInformerFunc, error) {
-	r, ok := resources().byType[reflect.TypeOf(obj)]
-	if !ok {
-		return nil, fmt.Errorf(
-			"client-go's clientset does not list and watch %T: give an object of a type of k8s.io/api, "+
-				"by its pointer, such as &corev1.Pod{}", obj)
-	}
 	c := configured(options)
+	var gvr schema.GroupVersionResource
+	kinds, _, err := scheme.Scheme.ObjectKinds(obj)
+	if err == nil {
+		gvr, _ = meta.UnsafeGuessKindToResource(kinds[0])
+		_, err = typeOf(gvr)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("client-go's clientset does not list and watch %T: give an object of a "+
+			"type of k8s.io/api, by its pointer, such as &corev1.Pod{}: %w", obj, err)
+	}
 	return func(client kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
-		return c.newInformer(client, r, resync)
+		return c.newInformer(c.theirs(client, gvr, resync), resync)
 	}, nil
 }
 
-// newInformer makes the informer of a resource.
-func (c *config) newInformer(client kubernetes.Interface, r *resource,
+// theirs makes client-go's informer of a resource that client-go's factory knows.
+func (c *config) theirs(client kubernetes.Interface, gvr schema.GroupVersionResource,
 	resync time.Duration) cache.SharedIndexInformer {
-	options := c.informer
-	options.ResyncPeriod = resync
-	options.Indexers = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-	maps.Copy(options.Indexers, c.informer.Indexers)
-	if c.name != nil {
-		options.Identifier = c.name.WithResource(r.gvr)
+	i, err := clientgo.NewSharedInformerFactoryWithOptions(client, resync,
+		clientgo.WithNamespace(c.namespace), clientgo.WithTweakListOptions(c.tweak),
+		clientgo.WithInformerName(c.name)).ForResource(gvr)
+	if err != nil {
+		panic(err)
 	}
-	i := informer.New(informer.NewListWatch(client, resourceClient{r, client, c.namespace}, c.tweak),
-		r.newObject(), options)
+	return i.Informer()
+}
+
+// errUnknown is for a client-go that the program has raised beyond what this package knows.
+var errUnknown = errors.New("informers of this version of client-go have other fields than known")
+
+// typeOf returns the type of a resource's objects. The error is client-go's factory's, or
+// errUnknown.
+func typeOf(gvr schema.GroupVersionResource) (reflect.Type, error) {
+	i, err := clientgo.NewSharedInformerFactory(nil, 0).ForResource(gvr)
+	if err != nil {
+		return nil, err
+	}
+	p, ok := partsOf(i.Informer())
+	if !ok {
+		return nil, errUnknown
+	}
+	return reflect.TypeOf(p.example), nil
+}
+
+// newInformer makes the informer in place of client-go's.
+func (c *config) newInformer(theirs cache.SharedIndexInformer,
+	resync time.Duration) cache.SharedIndexInformer {
+	i := theirs
+	if p, ok := partsOf(theirs); ok {
+		options := c.informer
+		options.ResyncPeriod = resync
+		options.Indexers = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+		maps.Copy(options.Indexers, c.informer.Indexers)
+		if c.name != nil {
+			options.Identifier = p.identifier
+		}
+		i = informer.New(p.lw, p.example, options)
+	} else {
+		klog.Background().Error(errUnknown, "An informer stays client-go's")
+	}
 	if c.transform != nil {
 		// It cannot fail: the informer has not been started.
 		_ = i.SetTransform(c.transform)
@@ -193,17 +234,12 @@ func (f *factory) resyncOf(t reflect.Type) time.Duration {
 
 // ForResource returns the informer and the lister of a resource of the clientset.
 func (f *factory) ForResource(gvr schema.GroupVersionResource) (GenericInformer, error) {
-	r, ok := resources().byName[gvr]
-	if !ok {
-		return nil, fmt.Errorf(
-			"no informer for %v: it is no resource that client-go's clientset lists and watches; for "+
-				"others use a dynamic client and package dynamicinformer", gvr)
+	t, err := typeOf(gvr)
+	if err != nil {
+		return nil, fmt.Errorf("%w: client-go's clientset does not list and watch it; use a dynamic "+
+			"client and package dynamicinformer", err)
 	}
-	return byresource.Generic(f.informerOf(r), gvr), nil
-}
-
-func (f *factory) informerOf(r *resource) cache.SharedIndexInformer {
-	return f.shared.InformerFor(r.object, func() cache.SharedIndexInformer {
-		return f.newInformer(f.client, r, f.resyncOf(r.object))
-	})
+	return byresource.Generic(f.shared.InformerFor(t, func() cache.SharedIndexInformer {
+		return f.newInformer(f.theirs(f.client, gvr, f.resyncOf(t)), f.resyncOf(t))
+	}), gvr), nil
 }

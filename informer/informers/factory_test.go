@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,6 +22,7 @@ import (
 	clientgo "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
@@ -115,21 +117,22 @@ func TestEveryTypeIsOurs(t *testing.T) {
 		t.Errorf("%d informers for %d types", len(distinct), n)
 	}
 
-	// By name: ours knows every resource that client-go's factory knows, as the same informer.
+	// By name and by object: ours knows every resource that client-go's factory knows, by name as
+	// the same informer.
 	theirs, known := clientgo.NewSharedInformerFactory(client, 0), 0
-	for _, gvr := range informers.Resources() {
-		ours, err := factory.ForResource(gvr)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+	for kind, goType := range scheme.Scheme.AllKnownTypes() {
+		gvr, _ := meta.UnsafeGuessKindToResource(kind)
 		if _, err := theirs.ForResource(gvr); err != nil {
-			t.Errorf("client-go's factory does not know %v", gvr)
 			continue
 		}
 		known++
-		if !distinct[beneath(ours.Informer())] {
-			t.Errorf("%v has another informer by name", gvr)
+		ours, err := factory.ForResource(gvr)
+		if err != nil || !distinct[beneath(ours.Informer())] {
+			t.Errorf("%v has another informer by name, or %v", gvr, err)
+		}
+		newFunc, err := informers.NewInformerFunc(reflect.New(goType).Interface().(runtime.Object))
+		if err != nil || !isOurs(newFunc(client, 0)) {
+			t.Errorf("%v has another informer by object, or %v", goType, err)
 		}
 	}
 	if known != n {

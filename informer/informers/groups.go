@@ -30,16 +30,15 @@ import (
 )
 
 // generated is the factory as client-go's generated code sees it. That code asks for
-// client-go's informer of a type, and gets one of this package. It would get client-go's
-// for a type that the clientset's table lacks; there is none.
+// client-go's informer of a type, and gets one of this package.
 type generated struct{ *factory }
 
 func (g generated) InformerFor(obj runtime.Object,
 	newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	if r, ok := resources().byType[reflect.TypeOf(obj)]; ok {
-		return g.informerOf(r)
-	}
-	return g.factory.InformerFor(obj, newFunc)
+	t := reflect.TypeOf(obj)
+	return g.shared.InformerFor(t, func() cache.SharedIndexInformer {
+		return g.newInformer(newFunc(g.client, g.resyncOf(t)), g.resyncOf(t))
+	})
 }
 
 // group makes client-go's generated access to a group of types, over this package's factory.

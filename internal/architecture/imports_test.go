@@ -4,6 +4,8 @@ package architecture
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +166,30 @@ func TestProgramsCompileWhatClientGoBrings(t *testing.T) {
 					path)
 			}
 		}
+	}
+}
+
+// A method that is looked up by a name unknown to the linker, or by its number, makes it keep every
+// exported method of the program.
+var byName = regexp.MustCompile(`\.(MethodByName\([^"]|Method\()`)
+
+func TestProgramsLinkOnlyWhatTheyUse(t *testing.T) {
+	for path, p := range load(t) {
+		if !matchesAny(slices.Concat(importable, withRuntime, withBase), path) {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := byName.Find(text); found != nil {
+				t.Errorf("%s has %q: the linker then keeps all methods", file, found)
+			}
+		}
+	}
+	if !byName.MatchString("v.MethodByName(name)") || byName.MatchString(`v.MethodByName("Get")`) {
+		t.Error("the rule does not tell a constant name from another")
 	}
 }
 
