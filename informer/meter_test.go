@@ -1,10 +1,14 @@
 package informer
 
 import (
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/queue/deltafifo"
@@ -25,6 +29,29 @@ func (l *lastValue) NewStoreResourceVersionMetric(cache.InformerNameAndResource)
 }
 func (l *lastValue) Set(v float64)   { l.v = v }
 func (l *lastValue) Observe(float64) {}
+
+// Metrics that are missing are no secret: the log names the first informer that lacks a provider.
+func TestANameWithoutAProviderIsLogged(t *testing.T) {
+	var lines []string
+	defer klog.CaptureState().Restore()
+	klog.SetLogger(funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{}))
+	unmetered = sync.Once{}
+	name, err := cache.NewInformerName("unmetered")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer name.Release()
+	id := name.WithResource(corev1.SchemeGroupVersion.WithResource("pods"))
+	for range 2 {
+		newMeter(&Config{})
+		newMeter(&Config{Identifier: id})
+		newMeter(&Config{Identifier: id, InformerMetricsProvider: &lastValue{},
+			FIFO: deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{})})
+	}
+	if len(lines) != 1 || !strings.Contains(lines[0], `\"unmetered\"`) {
+		t.Errorf("logged %q, want one line about unmetered", lines)
+	}
+}
 
 // TestMeter: without a name or a provider there is no meter; a FIFO is asked for its length.
 func TestMeter(t *testing.T) {

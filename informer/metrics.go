@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
@@ -32,11 +33,22 @@ type meter struct {
 	publishing sync.Mutex
 }
 
+// unmetered is for the first informer with a name and no provider.
+var unmetered sync.Once
+
 // newMeter returns nil if there is nothing to publish. The metrics are made now, as
 // client-go makes them with its FIFO.
 func newMeter(config *Config) *meter {
 	provider := config.InformerMetricsProvider
-	if provider == nil || !config.Identifier.Reserved() {
+	if !config.Identifier.Reserved() {
+		return nil
+	}
+	if provider == nil {
+		unmetered.Do(func() {
+			klog.Warningf("The informer %q and others of informerbench publish no metrics of their FIFO: set "+
+				"Options.InformerMetricsProvider, or call SetInformerMetricsProvider of dropin/cache",
+				config.Identifier.Name())
+		})
 		return nil
 	}
 	m := &meter{id: config.Identifier, clock: config.Clock,
