@@ -457,12 +457,12 @@ func TestAnInformerIsLoggedOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(),
 			funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})))
 		cancel()
-		for _, example := range []runtime.Object{&corev1.Secret{}, &corev1.Secret{}, &corev1.Endpoints{}} {
+		for _, example := range []runtime.Object{&corev1.Secret{}, &corev1.Secret{}, &corev1.Event{}} {
 			informer.New(newSource(t, 0), example, informer.Options{}).RunWithContext(ctx)
 		}
 		if len(lines) != 2 || !strings.Contains(lines[0], `"kind"="informer of *v1.Secret"`) ||
-			!strings.Contains(lines[1], `"kind"="informer of *v1.Endpoints"`) {
-			t.Errorf("logged %q, want one line for Secrets and one for Endpoints", lines)
+			!strings.Contains(lines[1], `"kind"="informer of *v1.Event"`) {
+			t.Errorf("logged %q, want one line for Secrets and one for Events", lines)
 		}
 	})
 }

@@ -45,8 +45,8 @@ func newMeter(config *Config) *meter {
 	}
 	if provider == nil {
 		unmetered.Do(func() {
-			klog.Warningf("The informer %q and others of informerbench publish no metrics of their FIFO: set "+
-				"Options.InformerMetricsProvider, or call SetInformerMetricsProvider of dropin/cache",
+			klog.Warningf("The informer %q and others of informerbench publish no metrics of their FIFO: "+
+				"set Options.InformerMetricsProvider, or call SetInformerMetricsProvider of dropin/cache",
 				config.Identifier.Name())
 		})
 		return nil
