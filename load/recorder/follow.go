@@ -22,7 +22,7 @@ type follower struct {
 	*recorder
 	client  client
 	index   int
-	version string // everything up to it was written; "" if the resource must be listed again
+	version string    // everything up to it was written; "" if the resource must be listed again
 	known   time.Time // the trace has all that happened until then
 	why     error     // of the last watch or list
 }
