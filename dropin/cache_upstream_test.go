@@ -101,6 +101,13 @@ func TestUpstreamOfCache(t *testing.T) {
 			"isRegistered": "for _, r := range i.(*sharedIndexInformer).Registrations() { if r == " +
 				"h { return true } }; return false",
 		},
+		Timed: []string{
+			"TestNewReflectorWithCustomBackoff", "TestSharedInformerErrorHandling", "TestWaitFor",
+			"TestDeltaFIFO_PopShouldUnblockWhenClosed", "TestRealFIFO_PopShouldUnblockWhenClosed",
+			"TestStateSharedInformer", "TestRemoveOnStoppedSharedInformer", "TestAddWhileActive",
+			"TestRemoveWhileActive", "TestSharedInformerTransformer", "TestTransformingInformerRace",
+			"TestShutDownEventHandler_Lifecycles",
+		},
 		Differs: map[string]string{
 			"TestAddOnStoppedSharedInformer": "the words of the refusal: docs/use.md",
 		},

@@ -18,6 +18,7 @@ func TestUpstreamOfWorkqueue(t *testing.T) {
 			"TestRateLimitingQueue": "reads the unexported channel of client-go's delaying queue; " +
 				"queuetest's QUEUE clauses of AddRateLimited say the same",
 		},
+		Timed: []string{"TestSimpleQueue", "TestCollapseWhileProcessing"},
 		// An item that was added waits when AddAfter returns.
 		Bodies: map[string]string{"waitForWaitingQueueToFill": "return nil"},
 	}.Run(t)

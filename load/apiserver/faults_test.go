@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/informerbench/informerbench/load/synthetic"
 )
@@ -110,6 +112,32 @@ func TestRandomFaultsRepeat(t *testing.T) {
 	}
 	if len(seen) != 20 {
 		t.Errorf("20 seeds give %d schedules", len(seen))
+	}
+}
+
+// TestFaultsBeginAfterTheSync: whatever the seed, a client's first list in pages and its first
+// streaming list meet no fault. TestFollowersUnderFaults shows that what comes later does.
+func TestFaultsBeginAfterTheSync(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(10) {
+		server, source := RandomFaults(seed, 20)
+		f := start(t, somePods(300), Options{Faults: server}, synthetic.SourceOptions{Faults: source})
+		pods := clientset(t, f.RESTConfig()).CoreV1().Pods("")
+		for range 3 {
+			o := metav1.ListOptions{Limit: 100}
+			for more := true; more; more = o.Continue != "" {
+				o.Continue = must[*corev1.PodList](t)(pods.List(within(t), o)).Continue
+			}
+		}
+		w := must[watch.Interface](t)(pods.Watch(within(t), metav1.ListOptions{
+			SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true,
+			ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}))
+		if got := collect(t, w, 301); !strings.HasPrefix(got[300], "BOOKMARK") {
+			t.Errorf("seed %d: the streaming list ended with %v", seed, got[len(got)-3:])
+		}
+		if len(f.Struck())+len(f.pods.Struck()) > 0 {
+			t.Errorf("seed %d: %v and %v struck before", seed, f.Struck(), f.pods.Struck())
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // watchBuffer is the most events that a watch takes from its source before it must write:
@@ -117,6 +119,10 @@ func (s *Server) watch(w http.ResponseWriter, req *http.Request, r *resource, m 
 	o metav1.ListOptions) error {
 	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
+	began, err := strconv.ParseUint(r.source.ResourceVersion(), 10, 64)
+	if err != nil {
+		return err // cannot happen: the source made it
+	}
 	from, err := r.source.WatchBuffered(ctx, o, watchBuffer)
 	if err != nil {
 		return err
@@ -148,6 +154,10 @@ func (s *Server) watch(w http.ResponseWriter, req *http.Request, r *resource, m 
 		}
 		if out.send(data) != nil {
 			return nil
+		}
+		if len(s.options.Faults) > 0 && e.Type != watch.Error &&
+			(e.Type == watch.Bookmark || synthetic.VersionOf(e.Object) > began) {
+			s.faults.Load().Synced()
 		}
 	}
 }

@@ -41,7 +41,11 @@ func (c *Cluster) File(ctx context.Context, path string, o Options) (Progress, e
 	if p.Listing {
 		return p, errors.Join(err, f.Close(), os.Remove(path))
 	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	closed := errors.Join(f.Sync(), f.Close())
+	if closed == nil && errors.As(err, new(*missingError)) {
+		return p, fmt.Errorf("%w; %w: %s is whole until then", err, ErrKept, path)
+	}
+	if err = errors.Join(err, closed); err != nil {
 		return p, fmt.Errorf(
 			"%w; %w: %d objects and %d events or some fewer are in %s; benchrun trace salvage makes a "+
 				"whole trace of them", err, ErrKept, p.Initial, p.Events, path)

@@ -22,7 +22,9 @@ type follower struct {
 	*recorder
 	client  client
 	index   int
-	version string // everything up to it was written; "" if the resource must be listed again
+	version string    // everything up to it was written; "" if the resource must be listed again
+	known   time.Time // the trace has all that happened until then
+	why     error     // of the last watch or list
 }
 
 const (
@@ -40,9 +42,10 @@ const (
 
 // begin writes the initial objects.
 func (f *follower) begin(ctx context.Context) error {
-	wait := firstWait
-	for try := 1; ; try++ {
-		version, err := f.list(ctx, f.options.PageSize, func(obj runtime.Object) error {
+	tries := 0
+	version, err := patiently(ctx, func() (string, error) {
+		tries++
+		return f.list(ctx, f.options.PageSize, func(obj runtime.Object) error {
 			return f.write(f.client, obj,
 				func(w *load.TraceWriter, _ time.Duration, obj runtime.Object) error {
 					if _, _, known := w.Known(f.index, synthetic.Key(obj)); known {
@@ -51,23 +54,16 @@ func (f *follower) begin(ctx context.Context) error {
 					return w.Initial(f.index, obj)
 				})
 		})
-		switch {
-		case err == nil && try == 1:
-			f.version = version
-			return nil
-		case err == nil || expired(err):
-			// The listed objects are of several moments. They are the initial state all the
-			// same; a relist, compared with it, comes before the events.
-			f.version = ""
-			return nil
-		case ctx.Err() != nil || fatal(err) || try == firstTries:
-			return fmt.Errorf("list %s: %w", f.options.Resources[f.index], err)
-		}
-		if !sleep(ctx, wait) {
-			return ctx.Err()
-		}
-		wait *= 2
+	})
+	if err != nil && !expired(err) {
+		return fmt.Errorf("list %s: %w", f.options.Resources[f.index], err)
 	}
+	// The objects of several tries are of several moments. They are the initial state all the
+	// same; a relist, compared with it, comes before the events.
+	if tries == 1 && err == nil {
+		f.version = version
+	}
+	return nil
 }
 
 // patiently calls request again while it fails in a way that may pass, firstTries times at most.
@@ -75,8 +71,11 @@ func patiently[T any](ctx context.Context, request func() (T, error)) (T, error)
 	wait := firstWait
 	for try := 1; ; try++ {
 		v, err := request()
-		if err == nil || fatal(err) || try == firstTries || !sleep(ctx, wait) {
+		if err == nil || fatal(err) || try == firstTries || ctx.Err() != nil {
 			return v, err
+		}
+		if !sleep(ctx, wait) {
+			return v, ctx.Err()
 		}
 		wait *= 2
 	}
@@ -85,7 +84,7 @@ func patiently[T any](ctx context.Context, request func() (T, error)) (T, error)
 // fatal reports whether another try is useless.
 func fatal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) ||
-		apierrors.IsBadRequest(err) ||
+		apierrors.IsBadRequest(err) || expired(err) ||
 		errors.Is(err, errNoVersion) || errors.Is(err, errSameToken) || errors.As(err, new(*writeError))
 }
 
@@ -137,6 +136,7 @@ func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Obje
 // server it tries again.
 func (f *follower) follow(ctx context.Context) error {
 	wait, troubled := firstWait, false
+	f.known = time.Now()
 	for ctx.Err() == nil {
 		began, from := time.Now(), f.version
 		var err error
@@ -147,6 +147,9 @@ func (f *follower) follow(ctx context.Context) error {
 			err = f.watch(ctx)
 		}
 		lasted := time.Since(began)
+		if ctx.Err() == nil {
+			f.why = err
+		}
 		var failed *writeError
 		switch {
 		case ctx.Err() != nil && !errors.As(err, &failed):
@@ -203,6 +206,12 @@ func (f *follower) watch(ctx context.Context) error {
 		return err
 	}
 	defer w.Stop()
+	opened := time.Now()
+	defer func() {
+		if ctx.Err() != nil || time.Since(opened) > shortWatch {
+			f.known = time.Now()
+		}
+	}()
 	for {
 		var e watch.Event
 		var open bool
@@ -225,9 +234,23 @@ func (f *follower) watch(ctx context.Context) error {
 		if err := f.event(e); err != nil {
 			return &writeError{err}
 		}
-		f.version = version
+		f.version, f.known = version, time.Now()
 		f.observe(version)
 	}
+}
+
+// missing says what is not known at the end of the recording, or "".
+func (f *follower) missing() string {
+	gap := time.Since(f.known)
+	if gap < shortWatch {
+		return ""
+	}
+	why := "the server gave no answer"
+	if f.why != nil {
+		why = f.hide(f.why).Error()
+	}
+	return fmt.Sprintf("what happened to %s in the last %s is missing: %s",
+		f.options.Resources[f.index], gap.Round(time.Second), why)
 }
 
 func (f *follower) event(e watch.Event) error {
@@ -288,7 +311,7 @@ func (f *follower) relist(ctx context.Context) error {
 	if err := f.gone(there, &n); err != nil {
 		return &writeError{err}
 	}
-	f.version = version
+	f.version, f.known = version, time.Now()
 	if err := f.note(n); err != nil {
 		return &writeError{err}
 	}

@@ -1,8 +1,11 @@
 package recorder
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -52,15 +55,20 @@ func (*scripted) object(obj runtime.Object) (*unstructured.Unstructured, error) 
 // follows records from a scripted client.
 func (s *scripted) follows(t *testing.T, out io.Writer, o Options) (Progress, error) {
 	t.Helper()
+	return follows(t, s, out, o)
+}
+
+func follows(t *testing.T, c client, out io.Writer, o Options) (Progress, error) {
+	t.Helper()
 	o.Resources = []load.TraceResource{
 		{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}}
 	w, err := load.NewTraceWriter(out, load.TraceHeader{Resources: o.Resources})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{options: o}
+	r := &recorder{options: o, hide: (&Cluster{}).hide}
 	r.mu.out, r.mu.notes = w, map[string]int{}
-	r.followers = []*follower{{recorder: r, client: s}}
+	r.followers = []*follower{{recorder: r, client: c}}
 	return r.run(t.Context())
 }
 
@@ -86,7 +94,7 @@ func TestForgottenAtOnce(t *testing.T) {
 			return page{items: []runtime.Object{versioned(s.lists)}, version: strconv.Itoa(s.lists)}, nil
 		}
 		p, err := s.follows(t, io.Discard, Options{For: 10 * time.Minute, FlushEvery: time.Hour})
-		if err != nil || s.lists > 40 || p.Notes[load.NoteRelisted] < 10 {
+		if !errors.As(err, new(*missingError)) || s.lists > 40 || p.Notes[load.NoteRelisted] < 10 {
 			t.Errorf("%d lists in ten minutes, notes %v, %v; want between 10 and 40", s.lists, p.Notes, err)
 		}
 	})
@@ -144,6 +152,53 @@ func TestAListWithoutEndIsRefused(t *testing.T) {
 			t.Errorf("%d lists, %v; want an end after the second", s.lists, err)
 		}
 	})
+}
+
+// dying serves a watch until it is killed, and another if it is there again.
+type dying struct {
+	scripted
+	after, back time.Duration
+	began       time.Time
+}
+
+func (d *dying) watch(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
+	up, w := time.Since(d.began), watch.NewFakeWithChanSize(1, false)
+	if up >= d.after && up < d.back {
+		return nil, errors.New("connection refused")
+	}
+	if up < d.after {
+		time.AfterFunc(d.after-up, w.Stop)
+	}
+	return w, nil
+}
+
+// A recording whose server went away says what it lacks, whatever ended it, and is whole all the
+// same. One whose server came back lacks nothing.
+func TestServerKilled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		back time.Duration
+		want string
+	}{
+		"for good": {time.Hour, "what happened to pods in the last 8s is missing: connection refused"},
+		"and back": {5 * time.Second, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := &dying{after: 4 * time.Second, back: c.back, began: time.Now()}
+				d.onList = func(context.Context, metav1.ListOptions) (page, error) {
+					return page{items: []runtime.Object{versioned(1)}, version: "1"}, nil
+				}
+				var out bytes.Buffer
+				_, err := follows(t, d, &out, Options{For: 12 * time.Second, FlushEvery: time.Hour})
+				trace, damage := load.ReadTrace("trace", &out)
+				if damage != nil || trace.Ended != c.want || fmt.Sprint(err) != cmp.Or(c.want, "<nil>") {
+					t.Errorf("%v, the trace says %+v, %v; want %q", err, trace, damage, c.want)
+				}
+			})
+		})
+	}
 }
 
 // A file whose beginning cannot be written holds nothing worth keeping.

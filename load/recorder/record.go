@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -136,8 +137,8 @@ func (c *Cluster) refused(verb string, r load.TraceResource, o Options, err erro
 
 // Record writes a recording to out until its time is up or ctx ends. The trace is always
 // closed: it is complete, but may be shorter. It is cut off only if out fails. The error is
-// out's, or that of a first list that failed for good. The end of ctx is no error once the
-// first lists are done. Call Probe first.
+// out's, or that of a first list that failed for good, or it says of which resources the last
+// part is missing. The end of ctx is no error once the first lists are done. Call Probe first.
 func (c *Cluster) Record(ctx context.Context, out io.Writer, o Options) (Progress, error) {
 	nothing := Progress{Listing: true}
 	if err := o.check(); err != nil {
@@ -192,7 +193,7 @@ func (r *recorder) run(ctx context.Context) (Progress, error) {
 	housekeeping.Go(func() { r.keep(cancel, done) })
 
 	err := r.each(ctx, (*follower).begin)
-	ended := ""
+	var ended, missing []string
 	if err == nil {
 		r.mu.Lock()
 		r.mu.started = time.Now()
@@ -202,11 +203,19 @@ func (r *recorder) run(ctx context.Context) (Progress, error) {
 		err = r.each(timed, (*follower).follow)
 		stop()
 		if cause := context.Cause(timed); err == nil && !errors.Is(cause, errTimeUp) {
-			ended = fmt.Sprintf("interrupted after %s of %s", r.progress().Elapsed.Round(time.Second),
-				r.options.For)
+			ended = append(ended, fmt.Sprintf("interrupted after %s of %s",
+				r.progress().Elapsed.Round(time.Second), r.options.For))
 			if failed := new(writeError); errors.As(cause, &failed) {
 				err = failed.error
 			}
+		}
+		for _, f := range r.followers {
+			if m := f.missing(); m != "" {
+				missing = append(missing, m)
+			}
+		}
+		if len(missing) > 0 && err == nil {
+			err = &missingError{strings.Join(missing, "; ")}
 		}
 	}
 	close(done)
@@ -220,8 +229,10 @@ func (r *recorder) run(ctx context.Context) (Progress, error) {
 		}
 		return p, err
 	}
-	if e := r.mu.out.Close(p.Elapsed, ended); err == nil {
-		err = e // otherwise it is the same error
+	// an error of the writer that is in err already comes again
+	if e := r.mu.out.Close(p.Elapsed, strings.Join(append(ended, missing...), "; ")); e != nil &&
+		(err == nil || errors.As(err, new(*missingError))) {
+		err = e
 	}
 	p.TraceStats, p.Left = r.mu.out.Stats(), 0
 	if r.options.Progress != nil {
@@ -231,6 +242,11 @@ func (r *recorder) run(ctx context.Context) (Progress, error) {
 }
 
 var errTimeUp = errors.New("the time is up")
+
+// missingError is the error of a whole trace that lacks the last part of what happened.
+type missingError struct{ what string }
+
+func (e *missingError) Error() string { return e.what }
 
 // writeError is the error of a recording that can no longer be written.
 type writeError struct{ error }

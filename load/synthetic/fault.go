@@ -72,6 +72,9 @@ type Fault struct {
 	Every time.Duration `yaml:"every,omitempty"`
 	// Count is the most strikes; 0 means one, or no limit if EveryEvents or Every is given.
 	Count int `yaml:"count,omitempty"`
+	// AfterSync leaves out what comes before a watch has caught up: a client can then sync once,
+	// and the faults strike it later.
+	AfterSync bool `yaml:"after_sync,omitempty"`
 	// Delay is the length of the fault's delay.
 	Delay time.Duration `yaml:"delay,omitempty"`
 }

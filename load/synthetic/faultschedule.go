@@ -51,6 +51,7 @@ type FaultSchedule struct {
 		sync.Mutex
 		faults []armedFault
 		struck map[FaultKind]int
+		synced bool
 	}
 }
 
@@ -73,12 +74,19 @@ func (s *FaultSchedule) Strike(kind FaultKind) *Fault {
 	var hit *Fault
 	for i := range s.mu.faults {
 		f := &s.mu.faults[i]
-		if f.Kind == kind && f.strikes(s.clock.Now()) {
+		if f.Kind == kind && (s.mu.synced || !f.AfterSync) && f.strikes(s.clock.Now()) {
 			hit = &f.Fault
 			s.mu.struck[kind]++
 		}
 	}
 	return hit
+}
+
+// Synced tells that a watch has caught up, for the faults with AfterSync.
+func (s *FaultSchedule) Synced() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.synced = true
 }
 
 // Struck returns how often each kind has struck so far. The map belongs to the caller.

@@ -165,6 +165,7 @@ func (w *watcher) run() {
 	if !w.begin() {
 		return
 	}
+	w.source.faults.Synced()
 	for {
 		changes, more, expired := w.source.since(w.cursor)
 		if expired {

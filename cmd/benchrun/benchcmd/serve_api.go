@@ -59,7 +59,8 @@ do, or the events of a trace at their own time. kubectl, client-go and
 controller-runtime work with it: list, watch, create, update, patch, delete.
 
 Without --preset and --trace nothing is written unless --rate says so.
---faults makes connections and requests fail, the same for the same seed.
+--faults makes connections and requests fail, the same for the same seed, once a watch
+has caught up: the first sync succeeds.
 Ctrl-C stops it.`,
 		Example: `  benchrun serve-api --pods 10000 --rate 100 --kubeconfig-out kubeconfig
   kubectl --kubeconfig kubeconfig get pods --namespace ns-00 --watch
