@@ -96,6 +96,11 @@ func WhichGaveUp(warning string) string {
 	return id
 }
 
+// Same reports whether two cells have one ID, without making it.
+func (c Cell) Same(d Cell) bool {
+	return c.Impl == d.Impl && c.Role == d.Role && c.SameExceptImpl(d)
+}
+
 // SameExceptImpl reports whether two cells differ in implementation and role only.
 func (c Cell) SameExceptImpl(d Cell) bool {
 	return c.Component == d.Component && c.Workload == d.Workload && c.Procs == d.Procs &&

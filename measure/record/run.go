@@ -285,9 +285,9 @@ func (r *Run) Against(c Cell) string {
 // Measured returns the forks of a cell whose numbers count: those without profiles.
 func (r *Run) Measured(c Cell) []Fork {
 	var out []Fork
-	for _, f := range r.Forks {
-		if f.Cell.ID() == c.ID() && len(f.Profiles) == 0 {
-			out = append(out, f)
+	for i := range r.Forks { // each row of a report asks
+		if f := &r.Forks[i]; len(f.Profiles) == 0 && f.Cell.Same(c) {
+			out = append(out, *f)
 		}
 	}
 	return out

@@ -266,3 +266,21 @@ func TestNames(t *testing.T) {
 		t.Error("an A/A copy is another cell of the same workload")
 	}
 }
+
+// Each row of a report asks for the forks of its cells, in a run of hundreds of forks.
+func TestForksAreFoundWithoutNames(t *testing.T) {
+	r := sampleRun()
+	c := r.Cells[0]
+	aa := c
+	aa.Role = AARole
+	for range 500 {
+		r.Forks = append(r.Forks, Fork{Cell: aa})
+	}
+	r.Forks = append(r.Forks, Fork{Cell: c}, Fork{Cell: c, Profiles: []string{"cpu.pb.gz"}})
+	if n := len(r.Measured(c)); n != 1 {
+		t.Errorf("%d forks of the cell without profiles, want 1", n)
+	}
+	if n := testing.AllocsPerRun(10, func() { r.Measured(c) }); n > 1 {
+		t.Errorf("%g allocations to find one fork of 502, want that of the result", n)
+	}
+}
