@@ -73,7 +73,8 @@ func syncedBehind(t *testing.T, n int,
 	pass func(ctx context.Context, line []byte) ([]byte, error)) (took time.Duration, lists int64) {
 	pods := synthetic.NewSource(somePods(n), synthetic.SourceOptions{})
 	defer pods.Stop()
-	s := must[*Server](t)(New(map[schema.GroupVersionResource]*synthetic.Source{Pods: pods}, Options{}))
+	s := must[*Server](t)(New(
+		map[schema.GroupVersionResource]*synthetic.Source{Pods: pods}, Options{}))
 	behind, before := newPipes(), newPipes()
 	s.mu.Lock()
 	s.startLocked(behind)
