@@ -57,7 +57,7 @@ func newRegistration(handler cache.ResourceEventHandler, upstream string, logger
 	name := handlerName(handler)
 	r := &Registration{
 		handler: handler, name: name, logger: logger, clock: c,
-		tracker:   newTracker(fmt.Sprintf("%s + event handler %s", upstream, name)),
+		tracker:   newTracker(upstream, name),
 		closing:   make(chan struct{}),
 		finished:  make(chan struct{}),
 		resyncing: true,

@@ -148,21 +148,24 @@ func TestStalledStreamFallsBack(t *testing.T) {
 // A streaming list that goes on slowly is not given up.
 func TestSlowStreamIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	const objects, period = 2000, 3 * time.Second
-	for name, at := range map[string]time.Time{"with times": time.Unix(1, 0), "without times": {}} {
+	const objects, at, period = 100_000, 50, 3 * time.Second
+	for name, created := range map[string]time.Time{"with times": time.Unix(1, 0),
+		"without times": {}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &stalling{opens: true}
 				s.stream = func(ctx context.Context, w *watch.RaceFreeFakeWatcher) {
 					every(ctx, period, func(i int) bool {
-						w.Add(made(fmt.Sprintf("p%06d", i), "1", at))
-						return i < objects
+						for j := range at {
+							w.Add(made(fmt.Sprintf("p%06d", at*i+j), "1", created))
+						}
+						return i < objects/at
 					})
 					end := made("", "7", time.Time{})
 					end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 					w.Action(watch.Bookmark, end)
 				}
-				if took := s.synced(t, 0); took < objects*period || s.lists != 0 || s.streams != 1 {
+				if took := s.synced(t, 0); took < objects/at*period || s.lists != 0 || s.streams != 1 {
 					t.Errorf("synced after %s, %d lists and %d streams", took, s.lists, s.streams)
 				}
 			})

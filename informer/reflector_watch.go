@@ -323,10 +323,10 @@ func (s *session) deliver(ctx context.Context, event watch.Event) {
 }
 
 // isInitial reports whether an event of a streaming list belongs to the initial state, as far as
-// it shows: what was made since the watch began does not, nor what comes out of order where
-// objects, such as those of fakes, do not say when they were made.
+// it shows: what was made since the watch began does not, nor what has no version, as from a fake,
+// nor what comes out of order where objects do not say when they were made.
 func (s *session) isInitial(t watch.EventType, m metav1.Object) bool {
-	if t != watch.Added {
+	if t != watch.Added || m.GetResourceVersion() == "" {
 		return false
 	}
 	if created := m.GetCreationTimestamp(); !created.IsZero() {

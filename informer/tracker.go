@@ -14,14 +14,14 @@ import (
 // whether the informer has synced in a second step. Objects that are started between the
 // two steps are overlooked (clause INFORMER-36).
 type tracker struct {
-	name    string
-	pending atomic.Int64
-	done    chan struct{}
-	close   func() // closes done, once
+	upstream, handler string // names
+	pending           atomic.Int64
+	done              chan struct{}
+	close             func() // closes done, once
 }
 
-func newTracker(name string) *tracker {
-	t := &tracker{name: name, done: make(chan struct{})}
+func newTracker(upstream, handler string) *tracker {
+	t := &tracker{upstream: upstream, handler: handler, done: make(chan struct{})}
 	t.pending.Store(1)
 	t.close = sync.OnceFunc(func() { close(t.done) })
 	return t
@@ -43,5 +43,5 @@ func (t *tracker) drop() {
 	}
 }
 
-func (t *tracker) Name() string          { return t.name }
+func (t *tracker) Name() string          { return t.upstream + " + event handler " + t.handler }
 func (t *tracker) Done() <-chan struct{} { return t.done }

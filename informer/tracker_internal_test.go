@@ -35,7 +35,7 @@ func TestTrackerCountsObjectsThatComeMeanwhile(t *testing.T) {
 	defer handler.Wait()
 	defer over.Store(true)
 	for i := range 20_000 {
-		r := &round{tracker: newTracker("tracker")}
+		r := &round{tracker: newTracker("informer", "handler")}
 		r.start(1)
 		current.Store(r)
 		for range i % 200 { // the two goroutines meet at another step in each round

@@ -15,10 +15,10 @@ package segqueue
 import "iter"
 
 const (
-	// A queue begins with a segment of smallest items: 640 bytes of informer's notifications, and
+	// A queue begins with a segment of smallest items: 320 bytes of informer's notifications, and
 	// as many wait before a handler that has little to do. Each further one is twice as large as
 	// the last, up to segmentSize: 6 KiB of notifications, 8 KiB of deltafifo's events.
-	smallest    = 16
+	smallest    = 8
 	segmentSize = 145
 	// keep bounds each list of spares.
 	keep = 8

@@ -53,7 +53,7 @@ func (p *pipes) dial() net.Conn {
 // piped starts a server of widgets on pipes, in a synctest bubble.
 func piped(t *testing.T) (widgetsOf *synthetic.Source, dial func() net.Conn) {
 	t.Helper()
-	p := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
+	p := newPipes()
 	f := &fixture{widgets: synthetic.NewSource(nil,
 		synthetic.SourceOptions{Example: widget("", "", 0)})}
 	s := must[*Server](t)(New(nil, Options{}))

@@ -91,16 +91,13 @@ func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
 	found, err := patiently(ctx, func() (a answer, err error) {
 		a.groups, a.lists, err = discovery.ToDiscoveryInterfaceWithContext(
 			c.Discovery).ServerGroupsAndResourcesWithContext(ctx)
-		if discovery.IsGroupDiscoveryFailedError(err) && len(a.groups) > 0 {
-			err = nil
-		}
 		return a, err
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	groups, lists := found.groups, found.lists
-	if err != nil || len(groups) == 0 {
+	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) || len(groups) == 0 {
 		return nil, c.unreachable(err)
 	}
 	preferred := map[string]bool{}

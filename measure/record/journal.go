@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,9 +54,9 @@ func empty(dir string) error {
 	case err != nil:
 		return fmt.Errorf("%s cannot take the results: %w; choose another folder", dir, err)
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RunFile }):
-		return fmt.Errorf(
+		return cmp.Or(NoLinks(dir), fmt.Errorf(
 			"%s has a run: choose another folder, or if it was interrupted, go on with it: %s", dir,
-			ResumeCommand(dir))
+			ResumeCommand(dir)))
 	case len(entries) > 0:
 		return fmt.Errorf("%s exists and is not empty: choose another folder", dir)
 	}
