@@ -88,6 +88,37 @@ var basicCases = []suite.Case[NewStore]{
 			x.add(crowd(300)...)
 			x.must(differs("ListKeys", x.s.ListKeys(), x.m.keys()))
 		}),
+	onIndexes([]string{one}, "STORE-54", "nil-object",
+		"a transform that returns nil would end the process", func(x *trial) {
+			indexed := []string{one}
+			holds := func(when string) {
+				if got, ok := x.s.Get("k"); got != nil || !ok || len(x.s.ListKeys()) != 1 ||
+					!slices.Equal(x.s.List(), []any{nil}) {
+					x.Fatalf("%s: Get = %v, %v, List = %v, ListKeys = %q; want one nil under k", when, got, ok,
+						x.s.List(), x.s.ListKeys())
+				}
+				for _, index := range indexed {
+					x.must(x.m.checkValue(x.s, index, "a", nil))
+					x.must(differs(when+": ListIndexFuncValues("+index+")", x.s.ListIndexFuncValues(index), nil))
+				}
+			}
+			x.s.Add("k", nil)
+			holds("after Add")
+			x.s.Add("k", newItem("k", 1, "a", "a"))
+			x.s.Update("k", nil)
+			holds("after Update")
+			x.must(x.s.AddIndexers(indexers(many)))
+			indexed = append(indexed, many)
+			holds("after AddIndexers")
+			x.s.Replace(map[string]any{"k": nil}, "2")
+			holds("after Replace")
+			if s, ok := x.s.(contract.Transactor); ok {
+				s.Transaction(update(newItem("k", 2, "a", "a")), txn(contract.TransactionTypeUpdate, "k", nil))
+				holds("after a Transaction")
+			}
+			x.s.Delete("k")
+			x.agree("after Delete")
+		}),
 	on("STORE-33", "resync",
 		"Resync is the FIFO's affair; a store that fails it ends the reflector's resync loop",
 		func(x *trial) {
