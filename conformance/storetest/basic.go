@@ -10,22 +10,6 @@ import (
 
 // Objects by key: Get, List and ListKeys after Add, Update and Delete.
 var basicCases = []suite.Case[NewStore]{
-	on("STORE-1", "the-very-object",
-		"handlers compare old and new by pointer, and informers share objects rather than copy them",
-		func(x *trial) {
-			x.add(newItem("k", 1, "x"))
-			x.must(x.m.checkGet(x.s, "k"))
-			x.update(newItem("k", 1, "x")) // an equal object, and Get must give the newer one itself
-			x.must(x.m.checkGet(x.s, "k"))
-		}),
-	on("STORE-1", "absent",
-		"a controller takes exists for the word of the cache and deletes or creates by it",
-		func(x *trial) {
-			x.add(newItem("k", 1, "x"))
-			for _, key := range []string{"", "K", "k/"} {
-				x.must(x.m.checkGet(x.s, key))
-			}
-		}),
 	on("STORE-1", "odd-keys", "a key is any string: cluster-scoped objects have no slash",
 		func(x *trial) {
 			x.add(newItem("", 1, ""), newItem("a/b", 2, ""), newItem("\x00", 3, "\x00"),
@@ -70,23 +54,12 @@ var basicCases = []suite.Case[NewStore]{
 			x.add(crowd(most)...)
 			x.agree("when all have come back")
 		}),
-	on("STORE-4", "list", "a resync that misses an object never reconciles it", func(x *trial) {
-		x.must(differs("List of an empty store", names(x.s.List()), nil))
-		x.add(crowd(300)...)
-		x.must(differs("List", names(x.s.List()), itemNames(x.m.all())))
-	}),
 	on("STORE-4", "one-object-under-two-keys", "what is stored twice is there twice: List is per key",
 		func(x *trial) {
 			i := newItem("k", 1, "x")
 			x.s.Add("k", i)
 			x.s.Add("l", i)
 			x.must(differs("List", names(x.s.List()), []string{i.name, i.name}))
-		}),
-	on("STORE-5", "list-keys", "DeltaFIFO finds what a relist deleted among the keys",
-		func(x *trial) {
-			x.must(differs("ListKeys of an empty store", x.s.ListKeys(), nil))
-			x.add(crowd(300)...)
-			x.must(differs("ListKeys", x.s.ListKeys(), x.m.keys()))
 		}),
 	onIndexes([]string{one}, "STORE-54", "nil-object",
 		"a transform that returns nil would end the process", func(x *trial) {
