@@ -4,8 +4,9 @@ package contract
 // *cache.RealFIFO satisfy it.
 //
 // Any number of goroutines may call the methods at once. Pop is meant for one consumer: several
-// share what comes (FIFO-21), and then handle events of one key in no certain order. Clauses
-// FIFO-*.
+// share what comes (FIFO-21), and then handle events of one key in no certain order. A nil object
+// is queued if KeyFunc gives it a key, which MetaNamespaceKeyFunc does not (FIFO-8, FIFO-11).
+// Close stops no producer (FIFO-64). Clauses FIFO-*.
 type FIFO interface {
 	Add(obj any) error
 	Update(obj any) error

@@ -4,7 +4,8 @@ package contract
 // secondary indexes. cache.ThreadSafeStore satisfies it as it is.
 //
 // Any number of goroutines may call every method at once. Objects are shared, not copied,
-// so callers must not change them. Clauses STORE-*.
+// so callers must not change them. A nil object is kept under its key, in no index (STORE-54).
+// Clauses STORE-*.
 //
 // How a store calls IndexFuncs, by this contract and in client-go v0.37.2:
 //

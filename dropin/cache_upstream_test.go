@@ -12,21 +12,12 @@ func TestUpstreamOfCache(t *testing.T) {
 	for reason, names := range map[string][]string{
 		"reads the fields of client-go's FIFO; fifotest's clauses and the tests beside it ask the " +
 			"same of ours": {
-			"TestDeltaFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue", "TestDeltaFIFO_addUpdate",
-			"TestDeltaFIFO_enqueueingNoLister",
-			"TestDeltaFIFO_enqueueingWithLister", "TestDeltaFIFO_ResyncNonExisting", "TestDeltaFIFO_Resync",
-			"TestDeltaFIFO_DeleteExistingNonPropagated",
-			"TestRealFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue", "TestRealFIFO_addUpdate",
-			"TestRealFIFO_transformer",
-			"TestRealFIFO_enqueueingWithLister", "TestRealFIFO_KeyOf",
+			"TestDeltaFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue",
+			"TestRealFIFO_KeyOf",
 			"TestRealFIFO_PopMultipleDeltaInBatch", "TestRealFIFO_PopBrokenItemsInBatch",
-			"TestRealFIFO_ReplaceAtomic", "TestRealFIFO_ReplaceAtomicPop", "TestRealFIFO_ResyncAtomic",
 		},
 		"reads the fields of client-go's store; storetest's clauses on indexes and metrics_test.go " +
 			"ask the same of ours": {
-			"TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex",
-			"TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex",
-			"TestThreadSafeStoreIndexingFunctionsWithMultipleValues", "BenchmarkIndexer",
 			"TestWithStoreMetricsDefaulting",
 		},
 		"sets the clock of client-go's informer, and reads its handlers' periods; informertest's " +
@@ -46,7 +37,7 @@ func TestUpstreamOfCache(t *testing.T) {
 		},
 		"makes client-go's Reflector field by field; the reflector tests of informer play the same " +
 			"scripts on ours": {
-			"TestCloseWatchChannelOnError", "TestRunUntil", "TestReflectorResyncChan",
+			"TestReflectorResyncChan",
 			"TestReflectorWatchStoppedBefore", "TestReflectorWatchStoppedAfter",
 			"BenchmarkReflectorResyncChanMany", "TestReflectorHandleWatchStoppedBefore",
 			"TestReflectorHandleWatchStoppedAfter",
@@ -56,7 +47,7 @@ func TestUpstreamOfCache(t *testing.T) {
 			"TestBackoffOnTooManyRequests", "TestNoRelistOnTooManyRequests",
 			"TestRetryInternalError", "TestReflectorWatchListPageSize",
 			"TestReflectorNotPaginatingNotConsistentReads", "TestReflectorListExtract",
-			"TestReflectorRespectStoreTransformer", "BenchmarkReflectorList",
+			"BenchmarkReflectorList",
 			"TestNewReflectorWithDisablementWatchList", "TestWatchListResourceVersion",
 		},
 		"calls unexported functions of client-go's Reflector": {
@@ -68,14 +59,13 @@ func TestUpstreamOfCache(t *testing.T) {
 			"TestFIFO_HasSynced", "TestFIFO_PopShouldUnblockWhenClosed",
 			"TestFIFOCache",
 			"FIFO.List", "FIFO.ListKeys", "FIFO.Get", "FIFO.GetByKey", "FIFO.Bookmark",
-			"FIFO.LastStoreSyncResourceVersion", "TestNameForHandler",
+			"FIFO.LastStoreSyncResourceVersion",
 			"TestTTLPolicy", "TestHeap_AddIfNotPresent", "TestHeap_Delete", "TestHeap_Update",
 			"TestHeapEmptyPop", "TestHeapAddAfterClose",
 			"TestMutationCacheUpdateConcurrentDelete", "TestMutationCacheUpdateConcurrentRecreate",
 			"TestMutationDetector",
 			"TestTypedResourceEventHandlerAdapter", "TestTypedIndexer", "BenchmarkListener",
 		},
-		"is not needed": {"DeltaFIFO.listLocked"},
 	} {
 		for _, name := range names {
 			leftOut[name] = reason
@@ -89,6 +79,13 @@ func TestUpstreamOfCache(t *testing.T) {
 		Renames: map[string]string{
 			"NewReflector": "newReflector", "NewReflectorWithOptions": "newReflectorWithOptions",
 			"reflector_watchlist_test.go:Reflector": "ourReflector", "NewFIFO": "newFIFO",
+			"delta_fifo_test.go:.items": "items()", "delta_fifo_test.go:.queue": "listKeys()",
+			"the_real_fifo_test.go:.items":                 "getItems()",
+			"the_real_fifo_test.go:.emitAtomicEvents":      "atomic().events",
+			"the_real_fifo_test.go:.emitDeltaTypeBookmark": "atomic().bookmarks",
+			"reflector_test.go:.keyFunc":                   "keyOf",
+			"thread_safe_store_test.go:.index":             "index()",
+			"thread_safe_store_test.go:NewThreadSafeStore": "newThreadSafeStore",
 		},
 		Bodies: map[string]string{
 			"DeltaFIFO.list":     "return f.fifo.List()",

@@ -65,6 +65,9 @@ func (s upstreamSuite) rewrite(path string, unused map[string]bool) (text []byte
 				if id, ok := n.X.(*ast.Ident); ok {
 					used[id.Name] = true
 				}
+				if to, ok := inFile(s.Renames, path, "."+n.Sel.Name, unused); ok {
+					e.replace(n.Sel, to)
+				}
 			case *ast.Ident:
 				if to, ok := inFile(s.Renames, path, n.Name, unused); ok {
 					e.replace(n, to)

@@ -27,7 +27,8 @@ type upstreamSuite struct {
 	// Bodies replace the bodies of helper functions that reach into Theirs. A method's name has
 	// its receiver's type: "Queue.len".
 	Bodies map[string]string
-	// Renames replace identifiers, such as a constructor of Theirs by one that Bridge has.
+	// Renames replace identifiers, such as a constructor of Theirs by one that Bridge has; ".name"
+	// is one after a dot.
 	Renames map[string]string
 	// Bridge is a file of ours that is compiled with the tests, in their package; "" means none.
 	// It stands in for unexported names of Theirs. It lies in a folder testdata, so that nothing

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -169,21 +171,39 @@ func (r *Registration) pause() bool {
 	}
 }
 
-// handlerName names a handler for messages.
+// handlerName names a handler as client-go does, for messages: by the function that has its
+// functions within it, by each of them if they are of several, and by its type if it has none.
 func handlerName(handler cache.ResourceEventHandler) string {
-	var funcs []any
+	var funcs cache.ResourceEventHandlerFuncs
 	switch h := handler.(type) {
 	case cache.ResourceEventHandlerFuncs:
-		funcs = []any{h.AddFunc, h.UpdateFunc, h.DeleteFunc}
+		funcs = h
 	case *cache.ResourceEventHandlerFuncs:
-		funcs = []any{h.AddFunc, h.UpdateFunc, h.DeleteFunc}
-	case cache.ResourceEventHandlerDetailedFuncs:
-		funcs = []any{h.AddFunc, h.UpdateFunc, h.DeleteFunc}
-	}
-	for _, f := range funcs {
-		if v := reflect.ValueOf(f); !v.IsNil() {
-			return runtime.FuncForPC(v.Pointer()).Name()
+		if h != nil {
+			funcs = *h
+		}
+	case nil:
+	default:
+		v := reflect.ValueOf(h)
+		if v.Kind() == reflect.Pointer && !v.IsNil() {
+			v = v.Elem()
+		}
+		if t := v.Type(); t.Name() != "" {
+			return t.PkgPath() + "." + t.Name()
 		}
 	}
-	return fmt.Sprintf("%T", handler)
+	var names, around []string
+	for _, f := range []any{funcs.AddFunc, funcs.UpdateFunc, funcs.DeleteFunc} {
+		if fn := runtime.FuncForPC(reflect.ValueOf(f).Pointer()); fn != nil {
+			names = append(names, fn.Name())
+			around = append(around, fn.Name()[:strings.LastIndexByte(fn.Name(), '.')])
+		}
+	}
+	switch around = slices.Compact(around); len(around) {
+	case 0:
+		return fmt.Sprintf("%T", handler)
+	case 1:
+		return around[0]
+	}
+	return strings.Join(names, "+")
 }

@@ -93,6 +93,18 @@ var coreCases = fifoCases{
 			b.pop("Added(b@2)")
 			closedAndEmpty(t, b.popWith(nil))
 		}),
+	check("FIFO-64", "after-close",
+		"a reflector that gets an event as the informer stops would never end",
+		func(t *suite.T, construct newFIFO) {
+			o := obj("a", 1)
+			for _, p := range producing {
+				b := setUp(t, construct, known(o))
+				b.f.Close()
+				await(t, start(t, func() bool { p.produce(b, o); return true }),
+					p.name+" does not return after Close")
+				b.drain(p.want(b.class))
+			}
+		}),
 	check("FIFO-5", "types-and-objects",
 		"the consumer takes an update for a creation, or gets another object",
 		func(t *suite.T, construct newFIFO) {
@@ -246,27 +258,35 @@ func rests(t *suite.T, construct newFIFO, by popper) {
 	await(t, waiting, "Add does not wake a "+by.name+" that waits")
 }
 
+// producer is a producing method, and what it queues of the known object a@1.
+type producer struct {
+	name         string
+	each, atomic string // atomic is what class in-order-atomic gives
+	produce      func(b *fixture, o *object)
+}
+
+var producing = []producer{
+	{"Add", "Added(a@1)", "Added(a@1)", func(b *fixture, o *object) { b.add(o) }},
+	{"Update", "Updated(a@1)", "Updated(a@1)", func(b *fixture, o *object) { b.update(o) }},
+	{"Delete", "Deleted(a@1)", "Deleted(a@1)", func(b *fixture, o *object) { b.remove(o) }},
+	{"Replace", "Replaced(a@1)", "ReplacedAll(rv 7 [a@1])", func(b *fixture, o *object) {
+		b.replace(o)
+	}},
+	{"Resync", "Sync(a@1)", "SyncAll(all)", func(b *fixture, _ *object) { b.must(b.f.Resync()) }},
+}
+
+func (p producer) want(class contract.FIFOClass) string {
+	if class == contract.InOrderAtomic {
+		return p.atomic
+	}
+	return p.each
+}
+
 // eachProducerWakes lets one call of the popper wait, and asserts that each producing method
 // wakes it.
 func eachProducerWakes(t *suite.T, construct newFIFO, by popper) {
-	for _, p := range []struct {
-		name    string
-		want    string // for every class but in-order-atomic
-		atomic  string
-		produce func(b *fixture, o *object)
-	}{
-		{"Add", "Added(a@1)", "Added(a@1)", func(b *fixture, o *object) { b.add(o) }},
-		{"Update", "Updated(a@1)", "Updated(a@1)", func(b *fixture, o *object) { b.update(o) }},
-		{"Delete", "Deleted(a@1)", "Deleted(a@1)", func(b *fixture, o *object) { b.remove(o) }},
-		{"Replace", "Replaced(a@1)", "ReplacedAll(rv 7 [a@1])", func(b *fixture, o *object) {
-			b.replace(o)
-		}},
-		{"Resync", "Sync(a@1)", "SyncAll(all)", func(b *fixture, _ *object) { b.must(b.f.Resync()) }},
-	} {
-		want := p.want
-		if classOf(t.Config()) == contract.InOrderAtomic {
-			want = p.atomic
-		}
+	for _, p := range producing {
+		want := p.want(classOf(t.Config()))
 		for round := range t.Scale(50) {
 			o := obj("a", 1)
 			b := setUp(t, construct, known(o))

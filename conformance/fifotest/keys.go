@@ -4,6 +4,7 @@ package fifotest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,6 +46,20 @@ var keyCases = fifoCases{
 				wantKeyError(b.t, name, call("no key"), "no key")
 			}
 			b.drain()
+		}),
+	check("FIFO-11", "nil-object", "an object that a decoder left nil ends the process",
+		func(t *suite.T, construct newFIFO) {
+			b := setUpFIFO(t, construct(contract.FIFOConfig{KeyFunc: func(o any) (string, error) {
+				return fmt.Sprint(o), nil
+			}, KnownObjects: known()}))
+			b.add(nil)
+			b.pop("Added(<nil>)")
+			b.replace(nil)
+			if b.class == contract.InOrderAtomic {
+				b.drain("ReplacedAll(rv 7 [<nil>])")
+			} else {
+				b.drain("Replaced(<nil>)")
+			}
 		}),
 	check("FIFO-10", "tombstones",
 		"a missed deletion fails for want of a key, and the object stays in the cache for ever",

@@ -297,7 +297,7 @@ var (
 			names, err := s.IndexKeys(indexNames[c.index], c.value())
 			r = raw{names: names, failed: err != nil}
 			if !slices.IsSorted(names) {
-				r.odd = fmt.Sprintf("%q, unsorted", names)
+				r.odd = fmt.Sprintf("%q, unsorted (STORE-14)", names)
 			}
 			return r
 		},

@@ -101,6 +101,16 @@ func orderQueues() []Mutant {
 			"QUEUE-8", func(q *ranked) { q.strict = true }),
 		rankedOf("an Add while processed is lost", "an Add of an item that a worker has is dropped",
 			"QUEUE-21", func(q *ranked) { q.lossy = true }),
+		queueOf("an Add that meets another is lost", "Add tries the lock, and does not wait for it",
+			"QUEUE-21", func(b *brokenQueue, ok okQueue) {
+				var busy sync.Mutex
+				b.add = func(item string) {
+					if busy.TryLock() {
+						defer busy.Unlock()
+						ok.Add(item)
+					}
+				}
+			}),
 		rankedOf("one wake-up for many",
 			"Add wakes a worker only where nothing was ready, and the worker does not wake the next",
 			"QUEUE-5", func(q *ranked) { q.quiet = true }),

@@ -106,8 +106,9 @@ func (r *Result) try(opts ...suite.Option) {
 	err := r.Mutant.Check(
 		append(slices.Clip(opts), suite.Only(r.Missed...), suite.WithCaseTimeout(caseTimeout),
 			suite.WithObserver(func(res suite.Result) {
-				// A case that had to be given up says nothing of a mutant that does not hang.
-				if res.Outcome == suite.Fail &&
+				// A case that had to be given up says nothing of a mutant that does not hang, nor
+				// does one that was not run.
+				if res.Outcome == suite.Fail && res.Elapsed > 0 &&
 					strings.Contains(res.Reason, suite.StillRunning) == r.Mutant.Hangs {
 					r.Said[res.Clause.ID] = res.Case + ": " + res.Reason
 				}

@@ -276,6 +276,16 @@ func wrongWrites() []Mutant {
 					}
 				}
 			}),
+		store("nil is no object", "an Update with a nil object is taken for a deletion", "STORE-54",
+			func(s *brokenStore, ok base) {
+				s.update = func(key string, obj any) {
+					if obj == nil {
+						ok.Delete(key)
+						return
+					}
+					ok.Update(key, obj)
+				}
+			}),
 		store("delete needs company", "a deletion happens only if the store has one key", "STORE-3",
 			func(s *brokenStore, ok base) {
 				s.del = func(key string) {

@@ -77,6 +77,27 @@ var concurrentCases = []suite.Case[env]{
 		w.finish("each worker after ShutDown", c.working...)
 		c.mustBe(items)
 	})),
+	check("QUEUE-21", "adds-that-meet", whyLost, func(t *suite.T, e env) {
+		const producers, size = 4, 64 << 10
+		items := t.ScaleSize(1600)
+		// Long items take long to hash, so a producer is mostly within Add: on one processor, too,
+		// it is interrupted there. All items share the memory of one text.
+		var text strings.Builder
+		for i := 0; text.Len() < size+items*producers; i++ {
+			fmt.Fprint(&text, i, " ")
+		}
+		w := open(t, e)
+		begin := make(chan struct{})
+		producing := startEach(producers, func(p int) {
+			<-begin
+			for i := p; i < items*producers; i += producers {
+				w.q.Add(text.String()[i : i+size])
+			}
+		})
+		close(begin)
+		w.finish("each producer", producing...)
+		w.awaitLen(items * producers)
+	}),
 	check("QUEUE-24", "by-several-producers", whyLost, func(t *suite.T, e env) {
 		const items, producers = 8, 4
 		w := open(t, e)

@@ -10,22 +10,6 @@ import (
 
 // Objects by key: Get, List and ListKeys after Add, Update and Delete.
 var basicCases = []suite.Case[NewStore]{
-	on("STORE-1", "the-very-object",
-		"handlers compare old and new by pointer, and informers share objects rather than copy them",
-		func(x *trial) {
-			x.add(newItem("k", 1, "x"))
-			x.must(x.m.checkGet(x.s, "k"))
-			x.update(newItem("k", 1, "x")) // an equal object, and Get must give the newer one itself
-			x.must(x.m.checkGet(x.s, "k"))
-		}),
-	on("STORE-1", "absent",
-		"a controller takes exists for the word of the cache and deletes or creates by it",
-		func(x *trial) {
-			x.add(newItem("k", 1, "x"))
-			for _, key := range []string{"", "K", "k/"} {
-				x.must(x.m.checkGet(x.s, key))
-			}
-		}),
 	on("STORE-1", "odd-keys", "a key is any string: cluster-scoped objects have no slash",
 		func(x *trial) {
 			x.add(newItem("", 1, ""), newItem("a/b", 2, ""), newItem("\x00", 3, "\x00"),
@@ -70,11 +54,6 @@ var basicCases = []suite.Case[NewStore]{
 			x.add(crowd(most)...)
 			x.agree("when all have come back")
 		}),
-	on("STORE-4", "list", "a resync that misses an object never reconciles it", func(x *trial) {
-		x.must(differs("List of an empty store", names(x.s.List()), nil))
-		x.add(crowd(300)...)
-		x.must(differs("List", names(x.s.List()), itemNames(x.m.all())))
-	}),
 	on("STORE-4", "one-object-under-two-keys", "what is stored twice is there twice: List is per key",
 		func(x *trial) {
 			i := newItem("k", 1, "x")
@@ -82,11 +61,36 @@ var basicCases = []suite.Case[NewStore]{
 			x.s.Add("l", i)
 			x.must(differs("List", names(x.s.List()), []string{i.name, i.name}))
 		}),
-	on("STORE-5", "list-keys", "DeltaFIFO finds what a relist deleted among the keys",
-		func(x *trial) {
-			x.must(differs("ListKeys of an empty store", x.s.ListKeys(), nil))
-			x.add(crowd(300)...)
-			x.must(differs("ListKeys", x.s.ListKeys(), x.m.keys()))
+	onIndexes([]string{one}, "STORE-54", "nil-object",
+		"a transform that returns nil would end the process", func(x *trial) {
+			indexed := []string{one}
+			holds := func(when string) {
+				if got, ok := x.s.Get("k"); got != nil || !ok || len(x.s.ListKeys()) != 1 ||
+					!slices.Equal(x.s.List(), []any{nil}) {
+					x.Fatalf("%s: Get = %v, %v, List = %v, ListKeys = %q; want one nil under k", when, got, ok,
+						x.s.List(), x.s.ListKeys())
+				}
+				for _, index := range indexed {
+					x.must(x.m.checkValue(x.s, index, "a", nil))
+					x.must(differs(when+": ListIndexFuncValues("+index+")", x.s.ListIndexFuncValues(index), nil))
+				}
+			}
+			x.s.Add("k", nil)
+			holds("after Add")
+			x.s.Add("k", newItem("k", 1, "a", "a"))
+			x.s.Update("k", nil)
+			holds("after Update")
+			x.must(x.s.AddIndexers(indexers(many)))
+			indexed = append(indexed, many)
+			holds("after AddIndexers")
+			x.s.Replace(map[string]any{"k": nil}, "2")
+			holds("after Replace")
+			if s, ok := x.s.(contract.Transactor); ok {
+				s.Transaction(update(newItem("k", 2, "a", "a")), txn(contract.TransactionTypeUpdate, "k", nil))
+				holds("after a Transaction")
+			}
+			x.s.Delete("k")
+			x.agree("after Delete")
 		}),
 	on("STORE-33", "resync",
 		"Resync is the FIFO's affair; a store that fails it ends the reflector's resync loop",

@@ -10,8 +10,36 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Objects by index, on one goroutine.
-var indexCases = []suite.Case[NewStore]{
+// readCases: each read by itself. They come first, because the others read too: what fails here
+// explains what fails there.
+var readCases = []suite.Case[NewStore]{
+	on("STORE-1", "the-very-object",
+		"handlers compare old and new by pointer, and informers share objects rather than copy them",
+		func(x *trial) {
+			x.add(newItem("k", 1, "x"))
+			x.must(x.m.checkGet(x.s, "k"))
+			x.update(newItem("k", 1, "x")) // an equal object, and Get must give the newer one itself
+			x.must(x.m.checkGet(x.s, "k"))
+		}),
+	on("STORE-1", "absent",
+		"a controller takes exists for the word of the cache and deletes or creates by it",
+		func(x *trial) {
+			x.add(newItem("k", 1, "x"))
+			for _, key := range []string{"", "K", "k/"} {
+				x.must(x.m.checkGet(x.s, key))
+			}
+		}),
+	on("STORE-4", "list", "a resync that misses an object never reconciles it", func(x *trial) {
+		x.must(differs("List of an empty store", names(x.s.List()), nil))
+		x.add(crowd(300)...)
+		x.must(differs("List", names(x.s.List()), itemNames(x.m.all())))
+	}),
+	on("STORE-5", "list-keys", "DeltaFIFO finds what a relist deleted among the keys",
+		func(x *trial) {
+			x.must(differs("ListKeys of an empty store", x.s.ListKeys(), nil))
+			x.add(crowd(300)...)
+			x.must(differs("ListKeys", x.s.ListKeys(), x.m.keys()))
+		}),
 	on("STORE-13", "by-index", "owners find their pods by index; a wrong one is adopted or deleted",
 		func(x *trial) {
 			x.add(crowd(60)...)
@@ -59,6 +87,10 @@ var indexCases = []suite.Case[NewStore]{
 				indexValues(x.m.all(), index)))
 		}
 	}),
+}
+
+// Objects by index, on one goroutine.
+var indexCases = []suite.Case[NewStore]{
 	on("STORE-16", "empty-sets-dropped",
 		"jobs and events have values of their own: the empty sets of those that are gone grow "+
 			"without bound (kubernetes#84959)",

@@ -97,10 +97,10 @@ func (m *model) names(keys []string) []string {
 // checkObjects compares the results of List, ListKeys and Get with the model.
 func (m *model) checkObjects(s contract.Store) error {
 	keys := m.keys()
-	if err := differs("List", names(s.List()), m.names(keys)); err != nil {
+	if err := differs("List (STORE-4)", names(s.List()), m.names(keys)); err != nil {
 		return err
 	}
-	if err := differs("ListKeys", s.ListKeys(), keys); err != nil {
+	if err := differs("ListKeys (STORE-5)", s.ListKeys(), keys); err != nil {
 		return err
 	}
 	for _, key := range keys {
@@ -118,7 +118,7 @@ func (m *model) checkGet(s contract.Store, key string) error {
 		want = i.stored()
 	}
 	if got, ok := s.Get(key); ok != there || got != want {
-		return fmt.Errorf("Get(%q) = %v, %v; want %v, %v", key, got, ok, want, there)
+		return fmt.Errorf("Get(%q) (STORE-1) = %v, %v; want %v, %v", key, got, ok, want, there)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (m *model) checkIndexes(s contract.Store) error {
 			}
 		}
 		values := slices.Sorted(maps.Keys(holders))
-		if err := differs("ListIndexFuncValues("+index+")", s.ListIndexFuncValues(index),
+		if err := differs("ListIndexFuncValues("+index+") (STORE-16)", s.ListIndexFuncValues(index),
 			values); err != nil {
 			return err
 		}
@@ -173,16 +173,16 @@ func (m *model) checkIndexes(s contract.Store) error {
 // checkValue compares ByIndex and IndexKeys of a value that the items of these keys have.
 func (m *model) checkValue(s contract.Store, index, value string, keys []string) error {
 	objects, err := s.ByIndex(index, value)
-	if err := answered(err, fmt.Sprintf("ByIndex(%s, %q)", index, value), names(objects),
+	if err := answered(err, fmt.Sprintf("ByIndex(%s, %q) (STORE-13)", index, value), names(objects),
 		m.names(keys)); err != nil {
 		return err
 	}
 	got, err := s.IndexKeys(index, value)
-	if err := answered(err, fmt.Sprintf("IndexKeys(%s, %q)", index, value), got, keys); err != nil {
+	if err := answered(err, fmt.Sprintf("IndexKeys(%s, %q) (STORE-14)", index, value), got, keys); err != nil {
 		return err
 	}
 	if !slices.IsSorted(got) {
-		return fmt.Errorf("IndexKeys(%s, %q) is not sorted: %q", index, value, got)
+		return fmt.Errorf("IndexKeys(%s, %q) (STORE-14) is not sorted: %q", index, value, got)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (m *model) checkValue(s contract.Store, index, value string, keys []string)
 // checkIndex compares Index of an item, stored or not.
 func (m *model) checkIndex(s contract.Store, index string, probe *item) error {
 	objects, err := s.Index(index, probe.stored())
-	return answered(err, fmt.Sprintf("Index(%s, %v)", index, probe), names(objects),
+	return answered(err, fmt.Sprintf("Index(%s, %v) (STORE-15)", index, probe), names(objects),
 		m.names(m.having(index, probe.valuesIn(index)...)))
 }
 

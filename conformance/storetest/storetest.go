@@ -23,6 +23,7 @@
 package storetest
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 
@@ -47,19 +48,24 @@ func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 // Run runs every case as a subtest named clause/case.
 func Run(t *testing.T, newStore NewStore, opts ...Option) {
 	t.Helper()
-	suite.Run(t, Cases(), newStore, opts...)
+	suite.Run(t, Cases(), newStore, slices.Concat(legend, opts)...)
 }
 
 // Check runs the same cases without testing.T. It returns nil, or an error that
 // joins a *suite.Failure per failed case.
 func Check(newStore NewStore, opts ...Option) error {
-	return suite.Check(Cases(), newStore, opts...)
+	return suite.Check(Cases(), newStore, slices.Concat(legend, opts)...)
 }
+
+// legend explains the names of items.
+var legend = []Option{suite.Legend(regexp.MustCompile(`\w#\d+\(`), `k000#1(a x,y)?q is an object: its `+
+	`key k000, its version 1, its values a in the index "one", x and y in "many", q in "maybe"; `+
+	`!one: the IndexFunc of "one" fails on it; -bare: it has no metadata`)}
 
 // Cases returns the cases. The slice belongs to the caller.
 func Cases() []suite.Case[NewStore] {
 	return slices.Concat(
-		basicCases, sliceCases, indexCases, replaceCases, indexerCases, addedCases, failureCases,
+		readCases, basicCases, sliceCases, indexCases, replaceCases, indexerCases, addedCases, failureCases,
 		callCases,
 		instantCases(), longCases(), historyCases, LongHistories(), linear.Cases(linearHistories),
 		restCases,

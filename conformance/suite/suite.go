@@ -9,7 +9,11 @@
 //
 // Cost: a case runs on one goroutine of its own. A case that hangs leaves its goroutines
 // behind, because Go has no way to end them. After three such cases the rest fail without being
-// run, so that a suite ends before go test's own timeout does.
+// run, so that a suite ends before go test's own timeout does. Nor is a case run whose clause has
+// failed in another case that took a second or more.
+//
+// A message against another clause than the case's own names it in brackets, as in "List (STORE-4)
+// gave ...". If that clause has failed too, the case fails in one line.
 package suite
 
 import (
@@ -19,6 +23,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +57,7 @@ type Result struct {
 	Case    string
 	Outcome Outcome
 	Reason  string // the failure's text, or why the case was skipped or waived
+	Cause   string // the clause to mend first, if its failure explains this one; Reason is a line then
 	Note    string // the lines of T.Notef, whatever the outcome
 	Seed    uint64 // WithSeed(Seed) repeats the case's random choices, at the same Effort
 	Effort  float64
@@ -63,6 +69,9 @@ type Failure struct{ Result }
 
 // Error names the clause, the case, the failure, the seed, and the options that repeat it.
 func (f *Failure) Error() string {
+	if f.Cause != "" {
+		return fmt.Sprintf("%s [%s]: %s", f.Clause.ID, f.Case, f.Reason)
+	}
 	effort := ""
 	if f.Effort != 1 {
 		effort = fmt.Sprintf(", suite.WithEffort(%v)", f.Effort)
@@ -93,6 +102,8 @@ type Config struct {
 	// Context ends a Check between two cases when it is done; nil means never.
 	Context context.Context
 
+	notation     *regexp.Regexp
+	legend       string
 	own          map[reflect.Type]any // by the type of a suite's settings: a pointer to them
 	wrongOptions []error
 }
@@ -119,6 +130,11 @@ func Settings[S any](c Config) (s S) {
 		return *own.(*S)
 	}
 	return s
+}
+
+// Legend explains a suite's notation, below the first failure in which it is found.
+func Legend(notation *regexp.Regexp, text string) Option {
+	return func(c *Config) { c.notation, c.legend = notation, text }
 }
 
 // Refuse makes NewConfig return err. An option calls it if its argument makes no sense.
@@ -242,7 +258,7 @@ func Check[F any](cases []Case[F], newImpl F, opts ...Option) error {
 			failures = append(failures, &Failure{result})
 		}
 	}
-	return errors.Join(failures...)
+	return errors.Join(append(failures, r.summary()...)...)
 }
 
 // UntilCaught repeats check, at most 30 times, until it returns an error. It is for tests
@@ -294,6 +310,9 @@ func RunAround[F any](t *testing.T, around Around, cases []Case[F], newImpl F, o
 			}
 		})
 	}
+	for _, line := range r.summary() {
+		t.Error(line)
+	}
 }
 
 // runner runs the cases of one Run or Check, one after the other.
@@ -305,6 +324,9 @@ type runner[F any] struct {
 	// is given up, and its goroutines may hold a processor from then on. A suite of a hundred such
 	// cases would end in the timeout of go test, which loses the other failures.
 	stuck []string
+	// failed has, by clause, the failed case that took longest; what shares its failure is not here.
+	failed map[string]Result
+	shared map[string]int // by clause, how many cases share its failure
 }
 
 // mostStuck is how many cases may be stuck before the others are not run.
@@ -315,7 +337,41 @@ func newRunner[F any](cases []Case[F], newImpl F, opts []Option) (*runner[F], er
 	if err == nil {
 		err = foreign(cases, cfg)
 	}
-	return &runner[F]{newImpl: newImpl, cfg: cfg}, err
+	return &runner[F]{newImpl: newImpl, cfg: cfg, failed: map[string]Result{},
+		shared: map[string]int{}}, err
+}
+
+// summary says how many failures the mending of each clause may spare.
+func (r *runner[F]) summary() (lines []error) {
+	for _, clause := range slices.Sorted(maps.Keys(r.shared)) {
+		lines = append(lines, fmt.Errorf("mend %s first: failures that may go with it: %d", clause,
+			r.shared[clause]))
+	}
+	return lines
+}
+
+// otherClause matches the clause that a message is against.
+var otherClause = regexp.MustCompile(`\(([A-Z]+-\d+)\)`)
+
+// settle notes a failure, in one line if that of another case explains it.
+func (r *runner[F]) settle(result *Result) {
+	if other := otherClause.FindStringSubmatch(result.Reason); other != nil && result.Cause == "" {
+		if first, failed := r.failed[other[1]]; failed && first.Clause != result.Clause {
+			result.Cause = other[1]
+			result.Reason = fmt.Sprintf("fails as %s/%s does", other[1], first.Case)
+		}
+	}
+	switch {
+	case result.Cause != "":
+		r.shared[result.Cause]++
+		return
+	case r.cfg.notation != nil && r.cfg.notation.MatchString(result.Reason):
+		result.Reason += "\n" + r.cfg.legend
+		r.cfg.notation = nil
+	}
+	if result.Elapsed >= r.failed[result.Clause.ID].Elapsed {
+		r.failed[result.Clause.ID] = *result
+	}
 }
 
 // run runs case number i, unless its clause is waived or too many cases are stuck, and reports
@@ -323,6 +379,7 @@ func newRunner[F any](cases []Case[F], newImpl F, opts []Option) (*runner[F], er
 func (r *runner[F]) run(i int, c Case[F]) Result {
 	clause, err := contract.LookupClause(c.Clause)
 	result := Result{Clause: clause, Case: c.Name, Seed: r.cfg.Seed, Effort: r.cfg.Effort}
+	slow := r.failed[c.Clause]
 	switch reason, waived := r.cfg.Waived[c.Clause]; {
 	case err != nil:
 		result.Outcome, result.Reason = Fail, fmt.Sprintf("case %d: %v", i, err)
@@ -332,8 +389,16 @@ func (r *runner[F]) run(i int, c Case[F]) Result {
 		result.Outcome, result.Reason = Fail, fmt.Sprintf(
 			"not run, because calls of %s do not return; mend them first, or run this clause alone",
 			strings.Join(r.stuck, ", "))
+		result.Cause, _, _ = strings.Cut(r.stuck[0], "/")
+	case slow.Elapsed >= r.cfg.patience()/6:
+		result.Outcome, result.Cause = Fail, c.Clause
+		result.Reason = fmt.Sprintf("not run, because %s took %.1f s to fail", slow.Case,
+			slow.Elapsed.Seconds())
 	default:
 		r.execute(c, &result)
+	}
+	if result.Outcome == Fail {
+		r.settle(&result)
 	}
 	if r.cfg.Observe != nil {
 		r.cfg.Observe(result)

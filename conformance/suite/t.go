@@ -88,6 +88,9 @@ func (t *T) Errorf(format string, args ...any) {
 	t.Fail()
 }
 
+// longLine matches a line of more than 500 characters, in three parts.
+var longLine = regexp.MustCompile(`(?m)^(.{300})(.{101,})(.{100})$`)
+
 // rapidsAdvice is what rapid says of how to repeat a failure: by a flag that Random sets,
 // and by a name that is none of a test. [Failure.Error] says how.
 var rapidsAdvice = regexp.MustCompile(`(?m)^To (try to )?reproduce, specify -run=.*\n`)
@@ -103,6 +106,9 @@ func (t *T) Fatal(args ...any) { t.Error(args...); runtime.Goexit() }
 
 // Fail marks the case failed.
 func (t *T) Fail() {
+	if t.watch != nil && t.HasStalled() {
+		t.watch.noticed.Store(ownID(), true)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.failed = true
@@ -321,7 +327,11 @@ func setFlags(settings []setting) (err error) {
 func (t *T) write(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.mu.text.WriteString(strings.TrimRight(s, "\n"))
+	s = longLine.ReplaceAllStringFunc(strings.TrimRight(s, "\n"), func(line string) string {
+		part := longLine.FindStringSubmatch(line)
+		return fmt.Sprintf("%s ... (%d bytes more) ... %s", part[1], len(part[2]), part[3])
+	})
+	t.mu.text.WriteString(s)
 	t.mu.text.WriteByte('\n')
 }
 

@@ -5,6 +5,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -16,6 +17,9 @@ type Watch struct {
 	members  family
 	steps    atomic.Uint64 // calls of Progress
 	stalled  chan struct{}
+	// noticed has the ids of the function's goroutines that failed the case after the stall: they
+	// waited on purpose, and are not what the function waits for.
+	noticed sync.Map
 }
 
 // Join makes the calling goroutine one of the guarded function's. A goroutine whose parent
@@ -43,7 +47,7 @@ type Stall struct {
 	Overtime bool          // the function made progress, but used up its whole bound
 	Waiting  bool          // at the last look every goroutine of the function waited
 	Returned bool          // it returned after Stalled was closed; else its goroutines go on
-	Stacks   string        // of at most mostTold of its goroutines
+	Stacks   string        // of at most mostTold of its goroutines; "" if all that waited gave up
 }
 
 // StillRunning begins the text of a stall by overtime, and of a stall whose function did
@@ -59,6 +63,8 @@ func (s *Stall) String() string {
 	switch {
 	case s.Overtime:
 		return fmt.Sprintf("%s %s, which is all that a case may take\n%s", StillRunning, took, s.Stacks)
+	case s.Returned && s.Stacks == "":
+		return fmt.Sprintf("no progress for %s", took)
 	case s.Returned:
 		return fmt.Sprintf("no progress for %s: %s\n%s", took, what, s.Stacks)
 	}
@@ -154,8 +160,23 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 			share, _, _ := charge(meter.read(2 * interval))
 			grace -= share
 		}
+		if s.Returned {
+			members = w.others(members)
+			s.Waiting, s.Stacks = allWait(members), tell(members)
+		}
 		return s
 	}
+}
+
+// others are the members but those that gave up, and those that wait for these: their parents.
+func (w *Watch) others(members []goroutine) []goroutine {
+	for i := 0; i < len(members); i++ {
+		if _, gaveUp := w.noticed.Load(members[i].id); gaveUp {
+			w.noticed.Store(members[i].creator, true)
+			members, i = slices.Delete(members, i, i+1), -1 // a parent may come before its child
+		}
+	}
+	return members
 }
 
 // minGrace is the shortest grace period of a stalled function.

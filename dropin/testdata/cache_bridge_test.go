@@ -5,9 +5,12 @@ package cache
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 
@@ -15,10 +18,67 @@ import (
 	"github.com/informerbench/informerbench/informer"
 )
 
-type (
-	sharedIndexInformer = informer.SharedIndexInformer
-	threadSafeMap       = lockfree.Store
-)
+type sharedIndexInformer = informer.SharedIndexInformer
+
+// threadSafeMap is our store with the index of client-go's.
+type threadSafeMap struct{ *lockfree.Store }
+
+type storeIndex struct {
+	indices map[string]map[string]sets.Set[string]
+}
+
+func newThreadSafeStore(indexers Indexers, indices Indices) ThreadSafeStore {
+	return &threadSafeMap{NewThreadSafeStore(indexers, indices).(*lockfree.Store)}
+}
+
+func (s *threadSafeMap) index() (i storeIndex) {
+	i.indices = map[string]map[string]sets.Set[string]{}
+	for name := range s.GetIndexers() {
+		i.indices[name] = map[string]sets.Set[string]{}
+		for _, value := range s.ListIndexFuncValues(name) {
+			keys, _ := s.IndexKeys(name, value)
+			i.indices[name][value] = sets.New(keys...)
+		}
+	}
+	return i
+}
+
+// items is what waits, by key.
+func (f *DeltaFIFO) items() map[string]Deltas {
+	items := map[string]Deltas{}
+	for _, key := range f.fifo.ListKeys() {
+		deltas, _, _ := f.fifo.GetByKey(key)
+		items[key] = deltas.(Deltas)
+	}
+	return items
+}
+
+// keyOf is the key of a Delta, or of an object of the tests of the Reflector.
+func (f *RealFIFO) keyOf(obj any) (string, error) {
+	if d, ok := obj.(Delta); ok {
+		return NewDeltaFIFO(testFifoObjectKeyFunc, nil).KeyOf(d.Object)
+	}
+	return MetaNamespaceKeyFunc(obj)
+}
+
+// atomic makes an empty FIFO of client-go's test of it one with atomic events, whatever is set.
+func (f *RealFIFO) atomic() *struct{ events, bookmarks bool } {
+	*f = *NewRealFIFOWithOptions(RealFIFOOptions{KeyFunction: testFifoObjectKeyFunc,
+		AtomicEvents: true, EmitDeltaTypeBookmark: true})
+	return new(struct{ events, bookmarks bool })
+}
+
+// nameForHandler is the name that our informer gives a handler, with the path of client-go's package
+// for ours.
+func nameForHandler(handler ResourceEventHandler) string {
+	r, err := NewSharedIndexInformer(&ListWatch{}, nil, 0, Indexers{}).AddEventHandler(handler)
+	if err != nil {
+		return fmt.Sprintf("%T", handler) // no informer takes a nil one
+	}
+	_, name, _ := strings.Cut(r.HasSyncedChecker().Name(), " + event handler ")
+	return strings.ReplaceAll(name, "github.com/informerbench/informerbench/dropin/cache",
+		"k8s.io/client-go/tools/cache")
+}
 
 // ourReflector is an informer.Reflector with the methods and fields of client-go's. The
 // Reflector is made when it is first used, since tests set the fields before.
@@ -27,11 +87,11 @@ type ourReflector struct {
 	ShouldResync                  func() bool
 	MaxInternalErrorRetryDuration time.Duration
 
-	lw           ListerWatcher
-	expectedType any
-	store        ReflectorStore
-	options      ReflectorOptions
-	made         func() *informer.Reflector
+	listerWatcher ListerWatcher
+	expectedType  any
+	store         ReflectorStore
+	options       ReflectorOptions
+	made          func() *informer.Reflector
 }
 
 func newReflector(lw ListerWatcher, expectedType any, store ReflectorStore,
@@ -42,10 +102,10 @@ func newReflector(lw ListerWatcher, expectedType any, store ReflectorStore,
 
 func newReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore,
 	options ReflectorOptions) *ourReflector {
-	r := &ourReflector{lw: lw, expectedType: expectedType, store: store, options: options}
+	r := &ourReflector{listerWatcher: lw, expectedType: expectedType, store: store, options: options}
 	r.made = sync.OnceValue(func() *informer.Reflector {
 		c, _ := r.options.Clock.(clock.WithTicker)
-		return informer.NewReflector(r.lw, r.expectedType, r.store, informer.ReflectorOptions{
+		return informer.NewReflector(r.listerWatcher, r.expectedType, r.store, informer.ReflectorOptions{
 			Name: r.options.Name, TypeDescription: r.options.TypeDescription,
 			ResyncPeriod:    r.options.ResyncPeriod,
 			MinWatchTimeout: max(r.options.MinWatchTimeout, leastWatchTimeout), Clock: c,

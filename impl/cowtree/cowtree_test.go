@@ -14,24 +14,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A nil object is kept under its key and is in no index, as in client-go.
-func TestNilObject(t *testing.T) {
-	t.Parallel()
-	s := cowtree.New(contract.Indexers{"words": words})
-	s.Add("k", "abc")
-	s.Add("k", nil)
-	if got, ok := s.Get("k"); got != nil || !ok {
-		t.Errorf("Get gave %v, %v; want nil, true", got, ok)
-	}
-	if got := s.ListIndexFuncValues("words"); len(got) != 0 {
-		t.Errorf("a nil object has index values %q", got)
-	}
-	s.Delete("k")
-	if _, ok := s.Get("k"); ok {
-		t.Error("the nil object remains")
-	}
-}
-
 // An IndexFunc or a handler that reads its own store is against the contract, and
 // does no harm here: no reader ever waits.
 func TestAnIndexFuncMayRead(t *testing.T) {

@@ -112,26 +112,6 @@ func TestReplaceOfMany(t *testing.T) {
 	}
 }
 
-// As in client-go: a nil object is kept under its key and is in no index.
-func TestNilObject(t *testing.T) {
-	t.Parallel()
-	s := lockfree.New(contract.Indexers{"length": func(obj any) ([]string, error) {
-		return []string{fmt.Sprint(len(obj.(string)))}, nil
-	}})
-	s.Add("k", "abc")
-	s.Add("k", nil)
-	if got, ok := s.Get("k"); got != nil || !ok {
-		t.Errorf("Get gave %v, %v; want nil, true", got, ok)
-	}
-	if got := s.ListIndexFuncValues("length"); len(got) != 0 {
-		t.Errorf("a nil object has index values %q", got)
-	}
-	s.Delete("k")
-	if _, ok := s.Get("k"); ok {
-		t.Error("the nil object remains")
-	}
-}
-
 // DeleteWithObject reads the object during the call only: the caller may then use it again.
 func TestADeletedObjectMayBeUsedAgain(t *testing.T) {
 	t.Parallel()

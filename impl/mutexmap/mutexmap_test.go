@@ -29,29 +29,6 @@ func TestNewCopiesIndexers(t *testing.T) {
 	mutexmap.New(nil).Add("k", "object")
 }
 
-// As in client-go: a nil object is kept under its key and is in no index.
-func TestNilObject(t *testing.T) {
-	t.Parallel()
-	for name, s := range map[string]contract.Store{
-		"mutexmap":  mutexmap.New(contract.Indexers{"length": byLength}),
-		"client-go": cache.NewThreadSafeStore(contract.Indexers{"length": byLength}, cache.Indices{}),
-	} {
-		s.Add("k", nil)
-		if got, ok := s.Get("k"); got != nil || !ok {
-			t.Errorf("%s: Get gave %v, %v; want nil, true", name, got, ok)
-		}
-		s.Add("k", "abc")
-		s.Add("k", nil)
-		if got := s.ListIndexFuncValues("length"); len(got) != 0 {
-			t.Errorf("%s: a nil object has index values %q", name, got)
-		}
-		s.Delete("k")
-		if _, ok := s.Get("k"); ok {
-			t.Errorf("%s: the nil object remains", name)
-		}
-	}
-}
-
 func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := mutexmap.New(contract.Indexers{"length": byLength})

@@ -91,24 +91,6 @@ func inARow(objects []any, step int) error {
 	return nil
 }
 
-// A nil object is kept under its key and is in no index, as in client-go.
-func TestNilObject(t *testing.T) {
-	t.Parallel()
-	s := sharded.New(contract.Indexers{"words": words}, sharded.Options{})
-	s.Add("k", "abc")
-	s.Add("k", nil)
-	if got, ok := s.Get("k"); got != nil || !ok {
-		t.Errorf("Get gave %v, %v; want nil, true", got, ok)
-	}
-	if got := s.ListIndexFuncValues("words"); len(got) != 0 {
-		t.Errorf("a nil object has index values %q", got)
-	}
-	s.Delete("k")
-	if _, ok := s.Get("k"); ok {
-		t.Error("the nil object remains")
-	}
-}
-
 // The store allocates nothing for an Update without a read before it, and one chunk for an
 // Update after a List. Reads allocate their result only.
 func TestWhatAllocates(t *testing.T) {

@@ -33,27 +33,6 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A nil object is kept under its key and is in no index, as in client-go.
-func TestNilObject(t *testing.T) {
-	t.Parallel()
-	eachMap(t, func(t *testing.T, newStore func(contract.Indexers) *concurrentmap.Store) {
-		s := newStore(contract.Indexers{"words": words})
-		s.Add("k", nil)
-		s.Add("k", "abc")
-		s.Add("k", nil)
-		if got, ok := s.Get("k"); got != nil || !ok || len(s.List()) != 1 {
-			t.Errorf("Get gave %v, %v and List %v; want nil, true and one nil", got, ok, s.List())
-		}
-		if got := s.ListIndexFuncValues("words"); len(got) != 0 {
-			t.Errorf("a nil object has index values %q", got)
-		}
-		s.Delete("k")
-		if _, ok := s.Get("k"); ok || len(s.List()) != 0 {
-			t.Error("the nil object remains")
-		}
-	})
-}
-
 // List takes no lock. It still lists no key twice, lists every key that is stored
 // throughout, and after Replace nothing of the former content.
 func TestListBesideWriters(t *testing.T) {
