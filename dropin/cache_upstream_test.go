@@ -101,8 +101,5 @@ func TestUpstreamOfCache(t *testing.T) {
 			"isRegistered": "for _, r := range i.(*sharedIndexInformer).Registrations() { if r == " +
 				"h { return true } }; return false",
 		},
-		Differs: map[string]string{
-			"TestAddOnStoppedSharedInformer": "the words of the refusal: docs/use.md",
-		},
 	}.Run(t)
 }

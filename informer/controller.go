@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
@@ -28,7 +29,8 @@ type Config struct {
 	// Process handles the result of one Pop.
 	Process contract.PopProcessFunc
 	// ProcessBatch handles the result of one PopBatch, if the FIFO is a
-	// contract.BatchPopper. Process then gets what comes alone. Nil: Process gets all.
+	// contract.BatchPopper and client-go's feature gate InOrderInformersBatchProcess is on, as by
+	// default. Process then gets what comes alone. Nil: Process gets all.
 	ProcessBatch contract.ProcessBatchFunc
 	// RetryOnError puts Deltas back if Process returned an error for them, as a
 	// contract.ErrRequeue does; client-go had this option until v0.17. The FIFO must be a
@@ -193,7 +195,8 @@ func (c *Controller) popper() func() error {
 			return err
 		}
 	}
-	if b, ok := fifo.(contract.BatchPopper); ok && batch != nil {
+	if b, ok := fifo.(contract.BatchPopper); ok && batch != nil &&
+		features.FeatureGates().Enabled(features.InOrderInformersBatchProcess) {
 		return func() error { return b.PopBatch(batch, process) }
 	}
 	return func() error {

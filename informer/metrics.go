@@ -11,9 +11,11 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
-// lengther is a FIFO that knows its length. Len is never called inside a process function.
+// lengther is a FIFO that knows its length. Len must not wait for a process function that runs,
+// except that of a deltafifo.DeltaFIFO.
 type lengther interface{ Len() int }
 
 // meter publishes the length of a FIFO and how long its items take to process. An informer
@@ -23,6 +25,7 @@ type meter struct {
 	clock   clock.PassiveClock
 	latency cache.HistogramMetric
 	queued  cache.GaugeMetric // nil: the length is not known
+	locked  bool              // Len would wait for the process function that runs
 
 	// length is the FIFO's Len, or else the value of events.
 	length func() int
@@ -47,6 +50,7 @@ func newMeter(config *Config) *meter {
 	switch fifo := config.FIFO.(type) {
 	case lengther:
 		m.length = fifo.Len
+		_, m.locked = config.FIFO.(*deltafifo.DeltaFIFO)
 	case *cache.DeltaFIFO:
 		return m // it merges events, so a count outside of it would be wrong; client-go has none either
 	default:
@@ -62,7 +66,7 @@ func (m *meter) came() {
 	m.publishQueued()
 }
 
-// took counts deltas that were handed out. The deltas that a list or a resync makes were
+// took counts deltas that were handed out, and publishes what is left. The deltas that a list or a resync makes were
 // never counted, and are skipped.
 func (m *meter) took(deltas []contract.Delta) {
 	for i := range deltas {
@@ -75,11 +79,12 @@ func (m *meter) took(deltas []contract.Delta) {
 			}
 		}
 	}
+	if !m.locked {
+		m.publishQueued()
+	}
 }
 
-// publishQueued is called outside of the FIFO after each change of it: after a Pop, when the
-// process
-// function has returned.
+// publishQueued is called after each change of the FIFO.
 func (m *meter) publishQueued() {
 	if m.queued == nil || !m.id.Reserved() {
 		return

@@ -178,6 +178,9 @@ func TestMetricsOfABacklog(t *testing.T) {
 				for _, key := range []string{"ns/slow", "ns/a", "ns/b", "ns/c"} {
 					must[any](t)(s.Create(pod(key)))
 					synctest.Wait()
+					if got, _ := p.of("i"); key == "ns/slow" && got["queued"] != 0 {
+						t.Errorf("%v queued while the only one is processed", got["queued"])
+					}
 				}
 				if got, timed := p.of("i"); got["queued"] != 3 || timed != before {
 					t.Errorf("while one of four is processed: %v queued, %d were timed before it and %d now",
