@@ -46,8 +46,8 @@ type Options struct {
 	// WatchErrorHandler is told of errors of list and watch; SetWatchErrorHandler
 	// replaces it. Nil: they are logged.
 	WatchErrorHandler cache.WatchErrorHandlerWithContext
-	// MutationDetector looks for handlers and readers that change shared objects; nil
-	// means NewCacheMutationDetector, which does nothing unless the environment has
+	// MutationDetector looks for handlers and readers that change shared objects; nil means that of
+	// cache.NewCacheMutationDetector, which does nothing unless the environment of the process has
 	// KUBE_CACHE_MUTATION_DETECTOR=true.
 	MutationDetector cache.MutationDetector
 	// ObjectDescription is what messages call the objects; "": the type's name.
@@ -80,6 +80,9 @@ type Options struct {
 	failures *indexFailures // notes the errors of all indexers, added ones too
 }
 
+// noDetector is client-go's detector that does nothing, if the environment does not turn it on.
+var noDetector = cache.NewCacheMutationDetector("")
+
 func (o Options) withDefaults(exampleObject runtime.Object) Options {
 	// client-go's store keeps the map that it is given, and AddIndexers changes it. So each
 	// informer gets a map of its own: callers may use one for several informers.
@@ -99,7 +102,7 @@ func (o Options) withDefaults(exampleObject runtime.Object) Options {
 		o.KeyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
 	}
 	if o.MutationDetector == nil {
-		o.MutationDetector = NewCacheMutationDetector(typeName(exampleObject))
+		o.MutationDetector = cache.NewCacheMutationDetector(typeName(exampleObject))
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

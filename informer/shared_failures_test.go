@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -221,6 +222,41 @@ func TestWatchErrorHandler(t *testing.T) {
 		waitInBubble()
 		if len(errs) == 0 || descriptions[0] != "the pods" || !inf.HasSynced() {
 			t.Errorf("%d errors, of %q; synced %t", len(errs), descriptions, inf.HasSynced())
+		}
+	})
+}
+
+// noting is a MutationDetector that notes what it is given.
+type noting struct {
+	objects map[any]bool
+	stopped bool
+}
+
+func (n *noting) AddObject(obj any)        { n.objects[obj] = true }
+func (n *noting) Run(stop <-chan struct{}) { <-stop; n.stopped = true }
+
+// TestMutationDetector: the detector gets every object, in whatever way it came, and runs until
+// the informer stops.
+func TestMutationDetector(t *testing.T) {
+	eachOfOurs(t, func(t *testing.T, o informer.Options) {
+		d := &noting{objects: map[any]bool{}}
+		o.MutationDetector = d
+		s := newSource(t, 2)
+		inf := informer.New(s, &corev1.Pod{}, o)
+		stop := start(t, inf)
+		synctest.Wait()
+		for _, write := range []func(runtime.Object) (runtime.Object, error){s.Create,
+			s.Update} {
+			must[any](t)(write(pod("ns/a")))
+			synctest.Wait()
+			for _, obj := range inf.GetStore().List() {
+				if !d.objects[obj] {
+					t.Errorf("the detector did not get %v", obj)
+				}
+			}
+		}
+		if stop(); !d.stopped {
+			t.Error("the detector runs on")
 		}
 	})
 }
