@@ -19,7 +19,7 @@ import (
 // The queue runs two goroutines until it is shut down, which the controller does.
 func New[request comparable](name string,
 	limiter clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitingInterface[request] {
-	cfg := workqueue.Config[request]{Name: name}
+	cfg := workqueue.Config[request]{Name: name, DropReady: true}
 	if provider, err := MetricsProvider(); err != nil {
 		ctrllog.Log.WithName("ctrlqueue").Error(err, "The queue runs without metrics", "controller", name)
 	} else {

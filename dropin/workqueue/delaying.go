@@ -60,7 +60,7 @@ func NewDelayingQueueWithConfig(config DelayingQueueConfig) DelayingInterface {
 func NewTypedDelayingQueueWithConfig[T comparable](
 	config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
 	cfg := ours.Config[T]{Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider),
-		Clock: config.Clock}
+		Clock: config.Clock, Logger: config.Logger}
 	if config.Queue != nil {
 		return newOver(config.Queue, cfg)
 	}
