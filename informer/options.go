@@ -46,6 +46,14 @@ type Options struct {
 	// WatchErrorHandler is told of errors of list and watch; SetWatchErrorHandler
 	// replaces it. Nil: they are logged.
 	WatchErrorHandler cache.WatchErrorHandlerWithContext
+	// OnlyChanges spares handlers the OnUpdate for each object that a relist brings at the version
+	// that they know (kubernetes#81638). client-go calls it, and documents that: it is for handlers
+	// that wait for no resync of that kind. Resyncs of a period come as before.
+	OnlyChanges bool
+	// Recreations tells handlers by OnDelete, with a tombstone, and OnAdd of an object that has
+	// another UID than the one of its name before: it was deleted and created again while no watch
+	// was open. client-go calls OnUpdate (kubernetes#133565).
+	Recreations bool
 	// MutationDetector looks for handlers and readers that change shared objects; nil means that of
 	// cache.NewCacheMutationDetector, which does nothing unless the environment of the process has
 	// KUBE_CACHE_MUTATION_DETECTOR=true.

@@ -77,6 +77,7 @@ func New(lw cache.ListerWatcher, exampleObject runtime.Object,
 	s.processor.clock = options.Clock
 	s.content.keyFunc, s.content.store, s.content.failures = options.KeyFunc, store, options.failures
 	s.content.publish = s.processor.distribute
+	s.content.onlyChanges, s.content.recreations = options.OnlyChanges, options.Recreations
 	s.content.publishVersion = versionPublisher(options.Identifier, options.InformerMetricsProvider)
 	if options.MutationDetector != noDetector {
 		s.content.detector = options.MutationDetector

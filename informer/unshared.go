@@ -40,6 +40,7 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
 	store := indexer.Complete(options.NewStore(options.Indexers))
 	c := &content{
 		keyFunc: options.KeyFunc, store: store, failures: options.failures, logger: logger,
+		onlyChanges: options.OnlyChanges, recreations: options.Recreations,
 		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider),
 		publish: func(batch []notification) {
 			for i := range batch {
