@@ -131,7 +131,7 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 	if versions, ok := c.config.FIFO.(cache.ResourceVersionUpdater); ok {
 		store = versionedFeed{c.feed, versions}
 	}
-	r := NewReflector(c.config.ListerWatcher, c.config.ObjectType, store, ReflectorOptions{
+	options := ReflectorOptions{
 		Name:              c.config.Name,
 		TypeDescription:   c.config.ObjectDescription,
 		ResyncPeriod:      c.config.FullResyncPeriod,
@@ -141,7 +141,11 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 		UseWatchList:      c.config.UseWatchList,
 		WatchErrorHandler: c.config.WatchErrorHandler,
 		Clock:             c.config.Clock,
-	})
+	}
+	if c.meter != nil && c.meter.failures != nil {
+		options.OnFailure = c.meter.failed
+	}
+	r := NewReflector(c.config.ListerWatcher, c.config.ObjectType, store, options)
 	c.reflector.Store(r)
 
 	var running sync.WaitGroup
@@ -218,4 +222,12 @@ func (c *Controller) LastSyncResourceVersion() string {
 		return r.LastSyncResourceVersion()
 	}
 	return ""
+}
+
+// Failure is the Reflector's; nil before the controller runs.
+func (c *Controller) Failure() *Failure {
+	if r := c.reflector.Load(); r != nil {
+		return r.Failure()
+	}
+	return nil
 }

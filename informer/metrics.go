@@ -18,6 +18,13 @@ import (
 // except that of a deltafifo.DeltaFIFO.
 type lengther interface{ Len() int }
 
+// FailureMetricsProvider is an InformerMetricsProvider with one metric more: how many attempts to
+// list or to open a watch have failed in a row, 0 while the informer follows its source.
+type FailureMetricsProvider interface {
+	cache.InformerMetricsProvider
+	NewFailedAttemptsMetric(id cache.InformerNameAndResource) cache.GaugeMetric
+}
+
 // meter publishes the length of a FIFO and how long its items take to process. An informer
 // without a name has no meter: it counts nothing and reads no clock.
 type meter struct {
@@ -25,7 +32,9 @@ type meter struct {
 	clock   clock.PassiveClock
 	latency cache.HistogramMetric
 	queued  cache.GaugeMetric // nil: the length is not known
-	locked  bool              // Len would wait for the process function that runs
+	// nil: the provider is no FailureMetricsProvider
+	failures cache.GaugeMetric
+	locked   bool // Len would wait for the process function that runs
 
 	// length is the FIFO's Len, or else the value of events.
 	length func() int
@@ -47,6 +56,10 @@ func newMeter(config *Config) *meter {
 	if m.clock == nil {
 		m.clock = clock.RealClock{}
 	}
+	if p, ok := provider.(FailureMetricsProvider); ok {
+		m.failures = p.NewFailedAttemptsMetric(m.id)
+		m.failed(0)
+	}
 	switch fifo := config.FIFO.(type) {
 	case lengther:
 		m.length = fifo.Len
@@ -58,6 +71,12 @@ func newMeter(config *Config) *meter {
 	}
 	m.queued = provider.NewQueuedItemMetric(config.Identifier)
 	return m
+}
+
+func (m *meter) failed(attempts int) {
+	if m.id.Reserved() {
+		m.failures.Set(float64(attempts))
+	}
 }
 
 // came counts an event that was given to the FIFO.

@@ -78,7 +78,7 @@ func (p *published) of(informer string) (gauges map[string]float64, timed int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	gauges = map[string]float64{}
-	for _, kind := range []string{"queued", "version"} {
+	for _, kind := range []string{"queued", "version", "failed"} {
 		if v, ok := p.values[kind+" "+informer]; ok {
 			gauges[kind] = v
 		}

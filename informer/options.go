@@ -82,7 +82,8 @@ type Options struct {
 	Identifier cache.InformerNameAndResource
 	// InformerMetricsProvider makes the metrics. With nil, the store's resource version
 	// goes to the provider of cache.SetInformerMetricsProvider and the other metrics are
-	// off: client-go keeps that provider to itself. A program that sets it sets it here too.
+	// off: client-go keeps that provider to itself. A program that sets it sets it here too. A
+	// FailureMetricsProvider has one metric more.
 	InformerMetricsProvider cache.InformerMetricsProvider
 
 	failures *indexFailures // notes the errors of all indexers, added ones too

@@ -77,6 +77,7 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 			var err error
 			s.w, err = r.openWatch(ctx, metav1.ListOptions{ResourceVersion: version})
 			if isUnreachable(err) {
+				r.note(err)
 				logger.V(4).Info("Watch failed, backing off", "reflector", r.name, "type", r.typeDescription,
 					"err", err)
 				r.backOff(ctx)
@@ -87,6 +88,7 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 				return err
 			}
 		}
+		r.note(nil)
 		err := s.run(ctx)
 		if quick++; !s.isShort() {
 			quick, r.backoff.served = 0, true

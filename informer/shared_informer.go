@@ -228,6 +228,17 @@ func (s *SharedIndexInformer) LastSyncResourceVersion() string {
 	return s.mu.controller.LastSyncResourceVersion()
 }
 
+// Failure returns nil while the informer follows its source, or has not tried to yet. Otherwise it
+// says why it does not, and since when.
+func (s *SharedIndexInformer) Failure() *Failure {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.controller == nil {
+		return nil
+	}
+	return s.mu.controller.Failure()
+}
+
 // GetStore returns the store. It is for reading: a write would reach no handler, and the
 // next list would undo it.
 func (s *SharedIndexInformer) GetStore() cache.Store { return s.indexer }
