@@ -105,8 +105,5 @@ func TestUpstreamOfCache(t *testing.T) {
 			"TestRemoveWhileActive", "TestSharedInformerTransformer", "TestTransformingInformerRace",
 			"TestShutDownEventHandler_Lifecycles",
 		},
-		Differs: map[string]string{
-			"TestAddOnStoppedSharedInformer": "the words of the refusal: docs/use.md",
-		},
 	}.Run(t)
 }

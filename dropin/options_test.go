@@ -11,8 +11,6 @@ import (
 // passedOn are the options of others, or fields of theirs, that our packages do not read.
 var passedOn = map[string]string{
 	"k8s.io/client-go/tools/cache.ReflectorOptions": "client-go's own Reflector gets them whole",
-	"k8s.io/client-go/util/workqueue.TypedDelayingQueueConfig.Logger": "our delaying queue has " +
-		"nothing to log",
 }
 
 // Each field of an options struct of client-go's or controller-runtime's that a function of ours

@@ -41,8 +41,6 @@ func TestUpstreamOfPriorityQueue(t *testing.T) {
 				"added while a worker had it goes to the end of its priority: docs/use.md",
 			"Controllerworkqueue enqueues a locked item": "Len is what Get would " +
 				"return now: docs/use.md",
-			"Controllerworkqueue Get from priority queue might get stuck when the priority queue is shut " +
-				"down": "what is ready is handed out after ShutDown: docs/use.md",
 		},
 	}.Run(t)
 }

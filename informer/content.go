@@ -34,6 +34,8 @@ type content struct {
 	// publish must not keep the batch.
 	publish  func(batch []notification)
 	detector cache.MutationDetector // nil: none
+	// onlyChanges and recreations are Options.OnlyChanges and Options.Recreations.
+	onlyChanges, recreations bool
 	// ordered is set by the first list that comes as one delta: a FIFO that gives a list so hands
 	// out all events in their order. Any other may hand out an event while older ones of other keys
 	// wait, and the store's version would promise what it does not hold yet.
@@ -317,10 +319,37 @@ func (c *content) flush() {
 			}
 		}
 	}
-	if len(c.notes) > 0 {
-		c.publish(c.notes)
+	if told := c.told(); len(told) > 0 {
+		c.publish(told)
 	}
 	c.forget()
+}
+
+// told is what handlers are told of the staged notifications.
+func (c *content) told() []notification {
+	if !c.onlyChanges && !c.recreations {
+		return c.notes
+	}
+	told := make([]notification, 0, len(c.notes))
+	for _, n := range c.notes {
+		switch {
+		case c.onlyChanges && n.kind == onResync && n.old != n.obj: // a list's, for a resync has no other
+		case c.recreations && n.kind == onUpdate && isAnother(n.old, n.obj):
+			key, _ := c.key(n.obj) // it has one, as it is stored
+			gone := contract.DeletedFinalStateUnknown{Key: key, Obj: n.old}
+			told = append(told, notification{nil, gone, onDelete}, notification{nil, n.obj, onAdd})
+		default:
+			told = append(told, n)
+		}
+	}
+	return told
+}
+
+// isAnother reports whether two objects of one name are not the same one.
+func isAnother(old, obj any) bool {
+	a, errOld := meta.Accessor(old)
+	b, err := meta.Accessor(obj)
+	return errOld == nil && err == nil && a.GetUID() != b.GetUID()
 }
 
 // forget empties the staged writes and notifications, so that they keep nothing alive.

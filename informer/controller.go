@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -30,7 +31,8 @@ type Config struct {
 	// Process handles the result of one Pop.
 	Process contract.PopProcessFunc
 	// ProcessBatch handles the result of one PopBatch, if the FIFO is a
-	// contract.BatchPopper. Process then gets what comes alone. Nil: Process gets all.
+	// contract.BatchPopper and client-go's feature gate InOrderInformersBatchProcess is on, as by
+	// default. Process then gets what comes alone. Nil: Process gets all.
 	ProcessBatch contract.ProcessBatchFunc
 	// RetryOnError puts Deltas back if Process returned an error for them, as a
 	// contract.ErrRequeue does; client-go had this option until v0.17. The FIFO must be a
@@ -132,7 +134,7 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 	if versions, ok := c.config.FIFO.(cache.ResourceVersionUpdater); ok {
 		store = versionedFeed{c.feed, versions}
 	}
-	r := NewReflector(c.config.ListerWatcher, c.config.ObjectType, store, ReflectorOptions{
+	options := ReflectorOptions{
 		Name:              c.config.Name,
 		TypeDescription:   c.config.ObjectDescription,
 		ResyncPeriod:      c.config.FullResyncPeriod,
@@ -142,7 +144,11 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 		UseWatchList:      c.config.UseWatchList,
 		WatchErrorHandler: c.config.WatchErrorHandler,
 		Clock:             c.config.Clock,
-	})
+	}
+	if c.meter != nil && c.meter.failures != nil {
+		options.OnFailure = c.meter.failed
+	}
+	r := NewReflector(c.config.ListerWatcher, c.config.ObjectType, store, options)
 	c.reflector.Store(r)
 
 	var running sync.WaitGroup
@@ -196,7 +202,8 @@ func (c *Controller) popper() func() error {
 			return err
 		}
 	}
-	if b, ok := fifo.(contract.BatchPopper); ok && batch != nil {
+	if b, ok := fifo.(contract.BatchPopper); ok && batch != nil &&
+		features.FeatureGates().Enabled(features.InOrderInformersBatchProcess) {
 		return func() error { return b.PopBatch(batch, process) }
 	}
 	return func() error {
@@ -218,4 +225,12 @@ func (c *Controller) LastSyncResourceVersion() string {
 		return r.LastSyncResourceVersion()
 	}
 	return ""
+}
+
+// Failure is the Reflector's; nil before the controller runs.
+func (c *Controller) Failure() *Failure {
+	if r := c.reflector.Load(); r != nil {
+		return r.Failure()
+	}
+	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/features"
+	featuretesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -382,9 +384,8 @@ func TestControllerRunsOnce(t *testing.T) {
 	})
 }
 
-// TestOptionsTransformStays: controller-runtime's cache calls SetTransform(nil) where it has no
-// transform of its own.
-func TestOptionsTransformStays(t *testing.T) {
+// TestNoTransform: SetTransform(nil) takes away a transform of the options, as in client-go.
+func TestNoTransform(t *testing.T) {
 	eachOfOurs(t, func(t *testing.T, o informer.Options) {
 		o.Transform = func(obj any) (any, error) {
 			p := obj.(*corev1.Pod).DeepCopy()
@@ -399,8 +400,8 @@ func TestOptionsTransformStays(t *testing.T) {
 		waitInBubble()
 		objects := inf.GetStore().List()
 		for _, obj := range objects {
-			if name := obj.(*corev1.Pod).Spec.NodeName; name != "stripped" {
-				t.Errorf("node name %q: the transform was not applied", name)
+			if obj.(*corev1.Pod).Spec.NodeName == "stripped" {
+				t.Error("the transform was applied")
 			}
 		}
 		if len(objects) != 3 {
@@ -465,4 +466,29 @@ func TestAnInformerIsLoggedOnce(t *testing.T) {
 			t.Errorf("logged %q, want one line for Secrets and one for Events", lines)
 		}
 	})
+}
+
+// TestFeatureGates: client-go's gates choose as they do there. Not parallel: they are global.
+func TestFeatureGates(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		featuretesting.SetFeatureDuringTest(t, features.AtomicFIFO, on)
+		featuretesting.SetFeatureDuringTest(t, features.InOrderInformersBatchProcess, on)
+		synctest.Test(t, func(t *testing.T) {
+			inf := informer.New(newSource(t, 3), &corev1.Pod{}, informer.Options{})
+			start(t, inf)
+			batches := 0
+			c := informer.NewController(informer.Config{
+				FIFO:          deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{}),
+				ListerWatcher: newSource(t, 3),
+				Process:       func(any, bool) error { return nil },
+				ProcessBatch:  func([]contract.Delta, bool) error { batches++; return nil },
+			})
+			runController(t, c)
+			waitInBubble()
+			version := inf.GetStore().LastStoreSyncResourceVersion()
+			if (version != "") != on || (batches > 0) != on {
+				t.Errorf("with the gates %v: the store is at %q, %d batches", on, version, batches)
+			}
+		})
+	}
 }

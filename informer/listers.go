@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
 )
@@ -51,7 +52,8 @@ func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
 // namespace/name. O(1).
 func (l Lister[T]) Get(key string) (T, error) { return get[T](l.indexer, l.resource, key, key) }
 
-// ByNamespace returns the lister of one namespace; of all, if it is empty.
+// ByNamespace returns the lister of one namespace. If it is empty, List returns all objects, and
+// Get finds none, as in client-go.
 func (l Lister[T]) ByNamespace(namespace string) NamespaceLister[T] {
 	return NamespaceLister[T]{Lister: l, namespace: namespace}
 }
@@ -64,18 +66,19 @@ type NamespaceLister[T runtime.Object] struct {
 
 // List returns the namespace's objects whose labels match, in any order; nil if there is
 // none. It costs O(n) in the objects of the namespace if the indexer has the index
-// cache.NamespaceIndex, and else O(n) in all objects. It does not warn of the missing
-// index, as client-go does at each call.
+// cache.NamespaceIndex. Without it, each call costs O(n) in all objects, and a warning.
 func (l NamespaceLister[T]) List(selector labels.Selector) ([]T, error) {
 	if l.namespace == metav1.NamespaceAll || labels.MatchesNothing(selector) {
 		return l.Lister.List(selector)
 	}
 	room := borrow()
 	defer room.giveBack()
-	if objects, err := room.byIndex(l.indexer, cache.NamespaceIndex, l.namespace); err == nil {
+	objects, err := room.byIndex(l.indexer, cache.NamespaceIndex, l.namespace)
+	if err == nil {
 		return l.matching(room, objects, selector)
 	}
-	objects, err := room.inNamespace(room.list(l.indexer), l.namespace)
+	klog.TODO().Info("Warning: a namespace is listed without its index", "err", err)
+	objects, err = room.inNamespace(room.list(l.indexer), l.namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +87,7 @@ func (l NamespaceLister[T]) List(selector labels.Selector) ([]T, error) {
 
 // Get returns the object of that name. O(1).
 func (l NamespaceLister[T]) Get(name string) (T, error) {
-	key := name
-	if l.namespace != metav1.NamespaceAll {
-		key = l.namespace + "/" + name
-	}
-	return get[T](l.indexer, l.resource, key, name)
+	return get[T](l.indexer, l.resource, l.namespace+"/"+name, name)
 }
 
 // get reads the object with a key; name is what the error calls it.

@@ -12,10 +12,19 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
-// lengther is a FIFO that knows its length. Len is never called inside a process function.
+// lengther is a FIFO that knows its length. Len must not wait for a process function that runs,
+// except that of a deltafifo.DeltaFIFO.
 type lengther interface{ Len() int }
+
+// FailureMetricsProvider is an InformerMetricsProvider with one metric more: how many attempts to
+// list or to open a watch have failed in a row, 0 while the informer follows its source.
+type FailureMetricsProvider interface {
+	cache.InformerMetricsProvider
+	NewFailedAttemptsMetric(id cache.InformerNameAndResource) cache.GaugeMetric
+}
 
 // meter publishes the length of a FIFO and how long its items take to process. An informer
 // without a name has no meter: it counts nothing and reads no clock.
@@ -24,6 +33,9 @@ type meter struct {
 	clock   clock.PassiveClock
 	latency cache.HistogramMetric
 	queued  cache.GaugeMetric // nil: the length is not known
+	// nil: the provider is no FailureMetricsProvider
+	failures cache.GaugeMetric
+	locked   bool // Len would wait for the process function that runs
 
 	// length is the FIFO's Len, or else the value of events.
 	length func() int
@@ -56,9 +68,14 @@ func newMeter(config *Config) *meter {
 	if m.clock == nil {
 		m.clock = clock.RealClock{}
 	}
+	if p, ok := provider.(FailureMetricsProvider); ok {
+		m.failures = p.NewFailedAttemptsMetric(m.id)
+		m.failed(0)
+	}
 	switch fifo := config.FIFO.(type) {
 	case lengther:
 		m.length = fifo.Len
+		_, m.locked = config.FIFO.(*deltafifo.DeltaFIFO)
 	case *cache.DeltaFIFO:
 		return m // it merges events, so a count outside of it would be wrong; client-go has none either
 	default:
@@ -68,13 +85,19 @@ func newMeter(config *Config) *meter {
 	return m
 }
 
+func (m *meter) failed(attempts int) {
+	if m.id.Reserved() {
+		m.failures.Set(float64(attempts))
+	}
+}
+
 // came counts an event that was given to the FIFO.
 func (m *meter) came() {
 	m.events.Add(1)
 	m.publishQueued()
 }
 
-// took counts deltas that were handed out. The deltas that a list or a resync makes were
+// took counts deltas that were handed out, and publishes what is left. The deltas that a list or a resync makes were
 // never counted, and are skipped.
 func (m *meter) took(deltas []contract.Delta) {
 	for i := range deltas {
@@ -87,11 +110,12 @@ func (m *meter) took(deltas []contract.Delta) {
 			}
 		}
 	}
+	if !m.locked {
+		m.publishQueued()
+	}
 }
 
-// publishQueued is called outside of the FIFO after each change of it: after a Pop, when the
-// process
-// function has returned.
+// publishQueued is called after each change of the FIFO.
 func (m *meter) publishQueued() {
 	if m.queued == nil || !m.id.Reserved() {
 		return

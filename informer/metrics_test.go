@@ -78,7 +78,7 @@ func (p *published) of(informer string) (gauges map[string]float64, timed int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	gauges = map[string]float64{}
-	for _, kind := range []string{"queued", "version"} {
+	for _, kind := range []string{"queued", "version", "failed"} {
 		if v, ok := p.values[kind+" "+informer]; ok {
 			gauges[kind] = v
 		}
@@ -178,6 +178,9 @@ func TestMetricsOfABacklog(t *testing.T) {
 				for _, key := range []string{"ns/slow", "ns/a", "ns/b", "ns/c"} {
 					must[any](t)(s.Create(pod(key)))
 					synctest.Wait()
+					if got, _ := p.of("i"); key == "ns/slow" && got["queued"] != 0 {
+						t.Errorf("%v queued while the only one is processed", got["queued"])
+					}
 				}
 				if got, timed := p.of("i"); got["queued"] != 3 || timed != before {
 					t.Errorf("while one of four is processed: %v queued, %d were timed before it and %d now",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
@@ -19,8 +20,8 @@ type Options struct {
 	// NewStore makes the store; nil means lockfree.New. Any contract.Store will do; one
 	// that is a contract.Transactor takes a batch of events in one write.
 	NewStore func(contract.Indexers) contract.Store
-	// NewFIFO makes the FIFO between Reflector and store; nil means deltafifo.NewInOrder
-	// with atomic lists and bookmarks. A contract.BatchPopper is drained in batches. Over a
+	// NewFIFO makes the FIFO between Reflector and store; nil means deltafifo.NewInOrder, with
+	// atomic lists and bookmarks unless client-go's feature gate AtomicFIFO is off. A contract.BatchPopper is drained in batches. Over a
 	// cache.ReflectorBookmarkStore the store's resource version follows bookmarks. Over a FIFO
 	// that is not atomic, or that puts the events of an object together, the store's resource
 	// version is that of the object that was written last: it may go back, and name a version
@@ -39,15 +40,22 @@ type Options struct {
 	// namespace and name for the same one: if KeyFunc tells such objects apart, set
 	// UseWatchList to false.
 	KeyFunc contract.KeyFunc
-	// Transform changes each object before it is queued; SetTransform replaces it by one that is not
-	// nil. See
+	// Transform changes each object before it is queued; SetTransform replaces it. See
 	// cache.TransformFunc.
 	Transform contract.TransformFunc
 	// WatchErrorHandler is told of errors of list and watch; SetWatchErrorHandler
 	// replaces it. Nil: they are logged.
 	WatchErrorHandler cache.WatchErrorHandlerWithContext
-	// MutationDetector looks for handlers and readers that change shared objects; nil
-	// means NewCacheMutationDetector, which does nothing unless the environment has
+	// OnlyChanges spares handlers the OnUpdate for each object that a relist brings at the version
+	// that they know (kubernetes#81638). client-go calls it, and documents that: it is for handlers
+	// that wait for no resync of that kind. Resyncs of a period come as before.
+	OnlyChanges bool
+	// Recreations tells handlers by OnDelete, with a tombstone, and OnAdd of an object that has
+	// another UID than the one of its name before: it was deleted and created again while no watch
+	// was open. client-go calls OnUpdate (kubernetes#133565).
+	Recreations bool
+	// MutationDetector looks for handlers and readers that change shared objects; nil means that of
+	// cache.NewCacheMutationDetector, which does nothing unless the environment of the process has
 	// KUBE_CACHE_MUTATION_DETECTOR=true.
 	MutationDetector cache.MutationDetector
 	// ObjectDescription is what messages call the objects; "": the type's name.
@@ -64,21 +72,25 @@ type Options struct {
 	// no metrics, and no cost. With a name each event costs a call of the FIFO's Len and a
 	// Set under a lock, and each Pop or PopBatch two readings of the clock.
 	//
-	//   - The length of the FIFO, by its Len() int, which all of queue/deltafifo have. For a
-	//     FIFO without Len the informer counts the events that went in and did not come out:
-	//     right if none is merged or dropped, as in client-go's RealFIFO. Client-go's
-	//     DeltaFIFO has no such metric, there as here.
+	//   - The length of the FIFO, by its Len() int, which must not wait for a process function
+	//     that runs. For a FIFO without Len the informer counts the events that went in and did
+	//     not come out: right if none is merged or dropped, as in client-go's RealFIFO.
+	//     Client-go's DeltaFIFO has no such metric, there as here.
 	//   - The seconds that it took to process the result of one Pop or PopBatch: to write
 	//     the store and fill the handlers' buffers.
 	//   - The store's resource version, its last 15 digits as a number.
 	Identifier cache.InformerNameAndResource
 	// InformerMetricsProvider makes the metrics. With nil, the store's resource version
 	// goes to the provider of cache.SetInformerMetricsProvider and the other metrics are
-	// off: client-go keeps that provider to itself. A program that sets it sets it here too.
+	// off: client-go keeps that provider to itself. A program that sets it sets it here too. A
+	// FailureMetricsProvider has one metric more.
 	InformerMetricsProvider cache.InformerMetricsProvider
 
 	failures *indexFailures // notes the errors of all indexers, added ones too
 }
+
+// noDetector is client-go's detector that does nothing, if the environment does not turn it on.
+var noDetector = cache.NewCacheMutationDetector("")
 
 func (o Options) withDefaults(exampleObject runtime.Object) Options {
 	// client-go's store keeps the map that it is given, and AddIndexers changes it. So each
@@ -90,7 +102,8 @@ func (o Options) withDefaults(exampleObject runtime.Object) Options {
 	}
 	if o.NewFIFO == nil {
 		o.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO {
-			return deltafifo.NewInOrder(cfg, deltafifo.Options{Atomic: true, Bookmarks: true,
+			atomic := features.FeatureGates().Enabled(features.AtomicFIFO)
+			return deltafifo.NewInOrder(cfg, deltafifo.Options{Atomic: atomic, Bookmarks: atomic,
 				RepeatKeys: true})
 		}
 	}
@@ -98,7 +111,7 @@ func (o Options) withDefaults(exampleObject runtime.Object) Options {
 		o.KeyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
 	}
 	if o.MutationDetector == nil {
-		o.MutationDetector = NewCacheMutationDetector(typeName(exampleObject))
+		o.MutationDetector = cache.NewCacheMutationDetector(typeName(exampleObject))
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

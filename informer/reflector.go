@@ -49,6 +49,9 @@ type ReflectorOptions struct {
 	// ends, before the back-off, in Run's goroutine; the default is
 	// DefaultWatchErrorHandler. It should return at once.
 	WatchErrorHandler func(ctx context.Context, r *Reflector, err error)
+	// OnFailure is told how many attempts to list or to open a watch have failed in a row: after each
+	// that fails, and with 0 when a watch is open again. It is called in Run's goroutine; nil: not.
+	OnFailure func(attempts int)
 	// Backoff says how long to wait between attempts; the default is DefaultBackoff.
 	Backoff *wait.Backoff
 	// BackoffReset is the time without a wait after which the back-off begins anew; the
@@ -122,8 +125,18 @@ type Reflector struct {
 
 	mu struct {
 		sync.RWMutex
-		version string // the last that the store was told of
+		version string   // the last that the store was told of
+		failure *Failure // nil: a watch is open, or there was no attempt yet
 	}
+}
+
+// Failure says why a Reflector does not follow its source. A resource that is gone, as after its
+// CustomResourceDefinition was deleted, has an Err that apierrors.IsNotFound finds
+// (kubernetes#79610).
+type Failure struct {
+	Err      error     // of the last attempt to list or to open a watch
+	Attempts int       // that have failed in a row
+	Since    time.Time // of the first of them
 }
 
 // NewReflector makes a Reflector that fills store from lw once it runs.
@@ -210,6 +223,32 @@ func (r *Reflector) setVersion(version string) {
 	r.mu.Unlock()
 }
 
+// Failure returns nil while the Reflector follows its source, or has not yet tried to.
+func (r *Reflector) Failure() *Failure {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.mu.failure
+}
+
+// note notes the outcome of an attempt to list or to open a watch; nil: a watch is open.
+func (r *Reflector) note(err error) {
+	attempts, failure := 0, (*Failure)(nil)
+	r.mu.Lock()
+	before := r.mu.failure
+	if err != nil {
+		failure = &Failure{Err: err, Attempts: 1, Since: r.clock.Now()}
+		if before != nil {
+			failure.Attempts, failure.Since = before.Attempts+1, before.Since
+		}
+		attempts = failure.Attempts
+	}
+	r.mu.failure = failure
+	r.mu.Unlock()
+	if r.options.OnFailure != nil && failure != before {
+		r.options.OnFailure(attempts)
+	}
+}
+
 // Run is RunWithContext with a channel that ends it when it is closed.
 func (r *Reflector) Run(stopCh <-chan struct{}) {
 	r.RunWithContext(wait.ContextForChannel(stopCh))
@@ -249,6 +288,9 @@ func (r *Reflector) ListAndWatchWithContext(ctx context.Context) error {
 	err := r.listAndWatch(ctx)
 	if ctx.Err() != nil {
 		return nil
+	}
+	if err != nil {
+		r.note(err)
 	}
 	return err
 }

@@ -27,14 +27,9 @@ var errStalledStream = errors.New("the stream of initial events brought none for
 // a version that is gone and the end of a connection are everyday and appear at
 // higher verbosity only; the rest goes to utilruntime.HandleErrorWithContext.
 func DefaultWatchErrorHandler(ctx context.Context, r *Reflector, err error) {
-	var list *listError
 	switch logger := klog.FromContext(ctx); {
 	case isExpired(err):
 		logger.V(4).Info("Watch closed", "reflector", r.name, "type", r.typeDescription, "err", err)
-	case errors.As(err, &list):
-		// A list that fails is reported, whatever the cause.
-		utilruntime.HandleErrorWithContext(ctx, err, "Failed to list", "reflector", r.name, "type",
-			r.typeDescription)
 	case err == io.ErrUnexpectedEOF: //nolint:errorlint // a wrapped one is another fault, and is reported
 		logger.V(1).Info("Watch closed with unexpected EOF", "reflector", r.name, "type",
 			r.typeDescription, "err", err)

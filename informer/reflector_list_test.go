@@ -177,7 +177,7 @@ func TestListRequests(t *testing.T) {
 			lists:    []listAnswer{listFails(errInternal), listFails(io.EOF), gives("5", "", "a")},
 			handled:  []string{"failed to list *v1.Pod: Internal error", "EOF"},
 			requests: []string{"list 0 limit 500", "list 0 limit 500", "list 0 limit 500", "watch 5"},
-			reported: []string{"!Failed to watch"},
+			reported: []string{"etcd leader changed", "Pod: EOF"},
 		}, {
 			name:    "a failing page fails the list, with nothing half written",
 			lists:   []listAnswer{gives("5", "t1", "a"), listFails(errInternal), gives("6", "", "b")},

@@ -57,6 +57,7 @@ func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 			return nil, ctx.Err()
 		case isUnreachable(err):
 			begun = r.clock.Now() // a list would not fare better
+			r.note(err)
 			logger.V(2).Info("Streaming list failed, backing off", "reflector", r.name, "type",
 				r.typeDescription, "err", err)
 		case (isExpired(err) || isTooLarge(err)) && version != "":

@@ -77,6 +77,7 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 			var err error
 			s.w, err = r.openWatch(ctx, metav1.ListOptions{ResourceVersion: version})
 			if isUnreachable(err) {
+				r.note(err)
 				logger.V(4).Info("Watch failed, backing off", "reflector", r.name, "type", r.typeDescription,
 					"err", err)
 				r.backOff(ctx)
@@ -87,6 +88,7 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 				return err
 			}
 		}
+		r.note(nil)
 		err := s.run(ctx)
 		if quick++; !s.isShort() {
 			quick, r.backoff.served = 0, true
@@ -183,8 +185,6 @@ type session struct {
 	// quietSince is since when a streaming list has brought nothing of the initial state.
 	quietSince time.Time
 	newest     types.NamespacedName
-	// unversioned means that an object without a version was reported.
-	unversioned bool
 }
 
 // run delivers the events until the watch or ctx ends, or the streaming list is complete.
@@ -304,11 +304,9 @@ func (s *session) deliver(ctx context.Context, event watch.Event) {
 			err = r.bookmarks.Bookmark(version)
 		}
 	default:
-		// client-go reports it and notes its version all the same. An event that the
-		// store did not get must not count as delivered.
+		// Its version counts, or a server that knows a newer protocol would send it for ever.
 		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "reflector", r.name, "event",
 			event)
-		return
 	}
 	if err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "The store refused a watch event", "reflector",
@@ -318,7 +316,7 @@ func (s *session) deliver(ctx context.Context, event watch.Event) {
 	if s.streaming && s.isInitial(event.Type, m) {
 		s.progress++
 	}
-	s.note(ctx, version)
+	s.note(version)
 	s.complete = complete
 }
 
@@ -340,17 +338,10 @@ func (s *session) isInitial(t watch.EventType, m metav1.Object) bool {
 	return true
 }
 
-// note advances the known version. An object without a version does not: client-go takes
-// its "" for the new version, and so begins the next watch with every object again.
-func (s *session) note(ctx context.Context, version string) {
+// note advances the known version. An object without one, which only fakes send, makes the next
+// watch begin with every object again.
+func (s *session) note(version string) {
 	switch {
-	case version == "":
-		if !s.unversioned {
-			s.unversioned = true
-			klog.FromContext(ctx).Info(
-				"Warning: watch event without a resourceVersion, which only fake servers send; the known "+
-					"version stays", "reflector", s.r.name, "type", s.r.typeDescription)
-		}
 	case !s.ordered:
 	case s.streaming:
 		s.version = version

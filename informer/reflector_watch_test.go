@@ -59,9 +59,9 @@ func TestWatch(t *testing.T) {
 			lists: listed, watches: []watchAnswer{sends(bookmark("8", true))},
 			calls: []string{"replace 5: a"}, version: "8",
 		}, {
-			name:  "an unknown event is reported and does not count as delivered",
+			name:  "an unknown event is reported, and its version counts",
 			lists: listed, watches: []watchAnswer{sends(events("RENAMED b 6")...)},
-			requests: first, calls: []string{"replace 5: a"}, version: "5",
+			requests: first, calls: []string{"replace 5: a"}, version: "6",
 			reported: []string{"Unknown watch event"},
 		}, {
 			name:  "another type is reported and left out",
@@ -91,11 +91,9 @@ func TestWatch(t *testing.T) {
 			calls:   []string{"replace 5: "}, reported: []string{"Unsupported watch event object gvk"},
 			version: "5",
 		}, {
-			name:  "objects without a version are delivered, the version stays",
+			name:  "after an object without a version the next watch brings every object",
 			lists: listed, watches: []watchAnswer{ends(events("ADDED b 6", "MODIFIED b", "DELETED b")...)},
-			requests: with("watch 6"), calls: []string{"replace 5: a", "add b", "update b", "delete b"},
-			version:  "6",
-			reported: []string{"without a resourceVersion"},
+			requests: with("watch"), calls: []string{"replace 5: a", "add b", "update b", "delete b"},
 		}, {
 			name:  "a store that refuses events is reported, the others go on",
 			store: &tape{fail: map[string]int{"add": 1, "update": 1, "delete": 1}},
@@ -174,7 +172,8 @@ func TestWatch(t *testing.T) {
 			requests: with("list 5", "watch 9"), reported: []string{"very short watch: scripted"},
 		}, {
 			name:  "a watch of strange events alone is a very short one",
-			lists: twice, watches: []watchAnswer{ends(events("RENAMED b 6")...)},
+			lists: twice, watches: []watchAnswer{
+				ends(watch.Event{Type: watch.Added, Object: &corev1.Node{}})},
 			requests: with("list 5", "watch 9"), reported: []string{"very short watch: scripted"},
 		}, {
 			name:  "a short watch with a bookmark is none",

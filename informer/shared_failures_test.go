@@ -9,29 +9,44 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/load/synthetic"
 )
 
+// Their texts are client-go's, which is all that programs written for it can look at.
 func TestErrorsAreSentinels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		inf := informer.New(newSource(t, 0), &corev1.Pod{}, informer.Options{})
+		inf := informer.New(newSource(t, 0), &corev1.Pod{},
+			informer.Options{ObjectDescription: "those pods"})
 		if _, err := inf.AddEventHandler(nil); err == nil {
 			t.Error("nil was taken for a handler")
 		}
 		stop := start(t, inf)
 		synctest.Wait()
-		if err := inf.SetTransform(nil); !errors.Is(err, informer.ErrStarted) {
-			t.Error(err)
+		check := func(err, is error, text string) {
+			t.Helper()
+			if !errors.Is(err, is) || err.Error() != text {
+				t.Errorf("got %v, want %s", err, text)
+			}
 		}
+		check(inf.SetTransform(nil), informer.ErrStarted, "informer has already started")
+		check(inf.SetWatchErrorHandler(nil), informer.ErrStarted, "informer has already started")
 		stop()
-		if _, err := inf.AddEventHandler(newRecorder(t)); !errors.Is(err, informer.ErrStopped) {
-			t.Error(err)
+		_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		check(err, informer.ErrStopped, "handler {<nil> <nil> <nil>} was not added to shared informer "+
+			"because it has stopped already")
+		check(inf.AddIndexers(nil), informer.ErrStopped,
+			"indexer was not added because it has stopped already")
+		if name := inf.HasSyncedChecker().Name(); name != "SharedIndexInformer *v1.Pod" {
+			t.Error(name)
 		}
 		if err := inf.RemoveEventHandler(struct {
 			cache.ResourceEventHandlerRegistration
@@ -101,11 +116,14 @@ func TestRunTwice(t *testing.T) {
 		inf := informer.New(newSource(t, 1), &corev1.Pod{}, informer.Options{})
 		stop := start(t, inf)
 		synctest.Wait()
-		inf.RunWithContext(t.Context()) // returns
+		var logged []string
+		ctx := klog.NewContext(t.Context(), funcr.New(
+			func(_, args string) { logged = append(logged, args) }, funcr.Options{}))
+		inf.RunWithContext(ctx) // returns
 		stop()
-		inf.Run(nil)
-		if lines := reported(); len(lines) != 2 || !strings.Contains(lines[0], "second time") {
-			t.Errorf("reported: %q", lines)
+		inf.RunWithContext(ctx)
+		if len(logged) != 2 || !strings.Contains(logged[0], "second time") || len(reported()) > 0 {
+			t.Errorf("logged: %q; reported: %q", logged, reported())
 		}
 	})
 }
@@ -204,6 +222,41 @@ func TestWatchErrorHandler(t *testing.T) {
 		waitInBubble()
 		if len(errs) == 0 || descriptions[0] != "the pods" || !inf.HasSynced() {
 			t.Errorf("%d errors, of %q; synced %t", len(errs), descriptions, inf.HasSynced())
+		}
+	})
+}
+
+// noting is a MutationDetector that notes what it is given.
+type noting struct {
+	objects map[any]bool
+	stopped bool
+}
+
+func (n *noting) AddObject(obj any)        { n.objects[obj] = true }
+func (n *noting) Run(stop <-chan struct{}) { <-stop; n.stopped = true }
+
+// TestMutationDetector: the detector gets every object, in whatever way it came, and runs until
+// the informer stops.
+func TestMutationDetector(t *testing.T) {
+	eachOfOurs(t, func(t *testing.T, o informer.Options) {
+		d := &noting{objects: map[any]bool{}}
+		o.MutationDetector = d
+		s := newSource(t, 2)
+		inf := informer.New(s, &corev1.Pod{}, o)
+		stop := start(t, inf)
+		synctest.Wait()
+		for _, write := range []func(runtime.Object) (runtime.Object, error){s.Create,
+			s.Update} {
+			must[any](t)(write(pod("ns/a")))
+			synctest.Wait()
+			for _, obj := range inf.GetStore().List() {
+				if !d.objects[obj] {
+					t.Errorf("the detector did not get %v", obj)
+				}
+			}
+		}
+		if stop(); !d.stopped {
+			t.Error("the detector runs on")
 		}
 	})
 }

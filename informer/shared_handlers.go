@@ -45,7 +45,8 @@ func (s *SharedIndexInformer) AddEventHandlerWithOptions(handler cache.ResourceE
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.stopped {
-		return nil, fmt.Errorf("adding a handler (%T): %w", handler, ErrStopped)
+		return nil, fmt.Errorf("handler %v was not added to shared informer because %w", handler,
+			ErrStopped)
 	}
 	logger := ptr.Deref(options.Logger, klog.Background())
 	r := newRegistration(handler, s.HasSyncedChecker().Name(), logger, s.options.Clock)

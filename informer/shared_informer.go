@@ -23,11 +23,11 @@ import (
 // minimumResyncPeriod is the shortest period that a handler can have, as in client-go.
 const minimumResyncPeriod = time.Second
 
-// The errors of calls that come too late. Their texts contain client-go's words
-// (INFORMER-34, INFORMER-35), since programs written for it have nothing else to match.
+// The errors of calls that come too late. The texts are those that programs written for client-go
+// match, for they have nothing else.
 var (
-	ErrStarted = errors.New("informer has already started: this must be set before")
-	ErrStopped = errors.New("the informer has stopped already, and never starts again: make a new one")
+	ErrStarted = errors.New("informer has already started")
+	ErrStopped = errors.New("it has stopped already")
 )
 
 // SharedIndexInformer keeps a store equal to what a ListerWatcher shows and tells handlers
@@ -77,6 +77,7 @@ func New(lw cache.ListerWatcher, exampleObject runtime.Object,
 	s.processor.clock = options.Clock
 	s.content.keyFunc, s.content.store, s.content.failures = options.KeyFunc, store, options.failures
 	s.content.publish = s.processor.distribute
+	s.content.onlyChanges, s.content.recreations = options.OnlyChanges, options.Recreations
 	s.content.publishVersion = versionPublisher(options.Identifier, options.InformerMetricsProvider)
 	if options.MutationDetector != noDetector {
 		s.content.detector = options.MutationDetector
@@ -94,13 +95,13 @@ func (s *SharedIndexInformer) Run(stopCh <-chan struct{}) {
 // RunWithContext runs the informer until ctx ends, and returns when everything that it
 // started has ended, handlers included. It drops the notifications that wait, and waits
 // for calls of handlers that are under way. An informer runs once; a second call is logged
-// as an error and returns at once.
+// and returns at once.
 func (s *SharedIndexInformer) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	c := s.start(ctx)
 	if c == nil {
-		utilruntime.HandleErrorWithContext(ctx, nil,
-			"An informer was run a second time: it runs once, and goes on as it is", "type", s.description())
+		klog.FromContext(ctx).Info("Warning: an informer was run a second time: it runs once, and goes "+
+			"on as it is", "type", typeName(s.objectType))
 		return
 	}
 
@@ -202,15 +203,10 @@ func (s *SharedIndexInformer) HasSyncedChecker() cache.DoneChecker { return sync
 
 type syncedChecker struct{ s *SharedIndexInformer }
 
-func (c syncedChecker) Name() string          { return "SharedIndexInformer " + c.s.description() }
-func (c syncedChecker) Done() <-chan struct{} { return c.s.synced }
-
-func (s *SharedIndexInformer) description() string {
-	if s.options.ObjectDescription != "" {
-		return s.options.ObjectDescription
-	}
-	return typeName(s.objectType)
+func (c syncedChecker) Name() string {
+	return "SharedIndexInformer " + typeName(c.s.objectType)
 }
+func (c syncedChecker) Done() <-chan struct{} { return c.s.synced }
 
 func typeName(obj runtime.Object) string { return fmt.Sprintf("%T", obj) }
 
@@ -232,6 +228,17 @@ func (s *SharedIndexInformer) LastSyncResourceVersion() string {
 	return s.mu.controller.LastSyncResourceVersion()
 }
 
+// Failure returns nil while the informer follows its source, or has not tried to yet. Otherwise it
+// says why it does not, and since when.
+func (s *SharedIndexInformer) Failure() *Failure {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.controller == nil {
+		return nil
+	}
+	return s.mu.controller.Failure()
+}
+
 // GetStore returns the store. It is for reading: a write would reach no handler, and the
 // next list would undo it.
 func (s *SharedIndexInformer) GetStore() cache.Store { return s.indexer }
@@ -246,7 +253,7 @@ func (s *SharedIndexInformer) AddIndexers(indexers cache.Indexers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.stopped {
-		return fmt.Errorf("adding indexers: %w", ErrStopped)
+		return fmt.Errorf("indexer was not added because %w", ErrStopped)
 	}
 	return s.indexer.AddIndexers(indexers)
 }
@@ -269,22 +276,19 @@ func (s *SharedIndexInformer) SetWatchErrorHandlerWithContext(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.started {
-		return fmt.Errorf("setting the watch error handler: %w", ErrStarted)
+		return ErrStarted
 	}
 	s.mu.watchErrorHandler = handler
 	return nil
 }
 
-// SetTransform replaces Options.Transform; nil brings that back, because controller-runtime's cache
-// passes nil where it has no transform of its own. The error is ErrStarted.
+// SetTransform replaces Options.Transform; nil means no transform. controller-runtime's cache calls
+// it with its own transform, or nil. The error is ErrStarted.
 func (s *SharedIndexInformer) SetTransform(transform cache.TransformFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.started {
-		return fmt.Errorf("setting the transformer: %w", ErrStarted)
-	}
-	if transform == nil {
-		transform = s.options.Transform
+		return ErrStarted
 	}
 	s.mu.transform = transform
 	return nil

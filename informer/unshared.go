@@ -40,6 +40,7 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
 	store := indexer.Complete(options.NewStore(options.Indexers))
 	c := &content{
 		keyFunc: options.KeyFunc, store: store, failures: options.failures, logger: logger,
+		onlyChanges: options.OnlyChanges, recreations: options.Recreations,
 		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider),
 		publish: func(batch []notification) {
 			for i := range batch {
@@ -86,7 +87,8 @@ func call(handler cache.ResourceEventHandler, n *notification, logger klog.Logge
 }
 
 // NewInformerWithOptions is client-go's function of this name over [NewUnshared]. The
-// store is a cache.Indexer, with or without indexers.
+// store is a cache.Indexer, with or without indexers. A MinWatchTimeout below
+// DefaultMinWatchTimeout means that.
 func NewInformerWithOptions(options cache.InformerOptions) (cache.Store, cache.Controller) {
 	return newIndexerInformer(options)
 }
@@ -98,7 +100,7 @@ func newIndexerInformer(options cache.InformerOptions) (cache.Indexer, cache.Con
 	}
 	return newUnshared(options.ListerWatcher, options.ObjectType, options.Handler, Options{
 		ResyncPeriod:    options.ResyncPeriod,
-		MinWatchTimeout: options.MinWatchTimeout,
+		MinWatchTimeout: max(options.MinWatchTimeout, DefaultMinWatchTimeout),
 		Indexers:        options.Indexers,
 		Transform:       options.Transform,
 

@@ -1,6 +1,9 @@
 package catalog
 
 import (
+	"fmt"
+	"reflect"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -76,11 +79,38 @@ func ourInformer(name, description string, options informer.Options, waivers ...
 			return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
 				indexers contract.Indexers) cache.SharedIndexInformer {
 				o := options
-				o.MutationDetector = informer.NewMutationDetector(
-					informer.MutationDetectorOptions{OnMutation: found})
+				o.MutationDetector = &copies{found: found}
 				return informer.Func(o)(lw, example, resync, indexers)
 			}
 		},
+	}
+}
+
+// copies is a cache.MutationDetector that tells found, when the informer stops, of objects that
+// differ from what came.
+type copies struct {
+	found func(string)
+	mu    sync.Mutex
+	of    map[runtime.Object]runtime.Object
+}
+
+func (c *copies) AddObject(obj any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[runtime.Object]runtime.Object{}
+	}
+	c.of[obj.(runtime.Object)] = obj.(runtime.Object).DeepCopyObject()
+}
+
+func (c *copies) Run(stop <-chan struct{}) {
+	<-stop
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for obj, was := range c.of {
+		if !reflect.DeepEqual(obj, was) {
+			c.found(fmt.Sprintf("a %T was changed", obj))
+		}
 	}
 }
 

@@ -4,16 +4,12 @@ import (
 	"context"
 	"time"
 
-	clientfeatures "k8s.io/client-go/features"
 	clientgo "k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/internal/callsite"
 )
-
-// leastWatchTimeout is the shortest watch that client-go asks a server for.
-const leastWatchTimeout = informer.DefaultMinWatchTimeout
 
 // New returns a controller that has not been started: an informer.Controller, which runs this
 // project's Reflector. It panics if c lacks Queue, ListerWatcher or Process.
@@ -40,11 +36,9 @@ func New(c *Config) Controller {
 		ObjectDescription: c.ObjectDescription,
 		FullResyncPeriod:  c.FullResyncPeriod,
 		ShouldResync:      c.ShouldResync,
-		MinWatchTimeout:   max(c.MinWatchTimeout, leastWatchTimeout),
+		MinWatchTimeout:   max(c.MinWatchTimeout, informer.DefaultMinWatchTimeout),
 		PageSize:          c.WatchListPageSize,
-	}
-	if clientfeatures.FeatureGates().Enabled(clientfeatures.InOrderInformersBatchProcess) {
-		config.ProcessBatch = c.ProcessBatch
+		ProcessBatch:      c.ProcessBatch,
 	}
 	handler := c.WatchErrorHandlerWithContext
 	if withoutContext := c.WatchErrorHandler; withoutContext != nil {

@@ -52,7 +52,6 @@ func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.O
 //   - Transform: changes each object before the store and the handler get it.
 //   - Identifier and InformerMetricsProvider: as for NewSharedIndexInformerWithOptions.
 func NewInformerWithOptions(options InformerOptions) (Store, Controller) {
-	options.MinWatchTimeout = max(options.MinWatchTimeout, leastWatchTimeout)
 	options.InformerMetricsProvider = providerOr(options.InformerMetricsProvider)
 	return informer.NewInformerWithOptions(options)
 }

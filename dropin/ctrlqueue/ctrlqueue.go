@@ -22,7 +22,7 @@ func New[request comparable](name string,
 	limiter clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitingInterface[request] {
 	log := ctrllog.Log.WithName("ctrlqueue")
 	inuse.Log(log, "queue of a controller")
-	cfg := workqueue.Config[request]{Name: name}
+	cfg := workqueue.Config[request]{Name: name, DropReady: true}
 	if provider, err := MetricsProvider(); err != nil {
 		log.Error(err, "The queue runs without metrics", "controller", name)
 	} else {

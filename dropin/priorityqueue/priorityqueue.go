@@ -17,8 +17,7 @@
 //     ready longest, whatever its priority.
 //   - An item that is added while a worker has it goes to the end of its priority at Done, and Len
 //     counts it from then on: Len is how many items Get would return now.
-//   - After ShutDown, Get hands out what is ready before it says that the queue is shut down.
-//     ShutDownWithDrain waits until no worker has an item.
+//   - ShutDownWithDrain waits until no worker has an item.
 //   - ShutDown may be called again.
 //   - AddWithOpts has taken effect when it returns.
 //
@@ -87,7 +86,7 @@ func New[T comparable](name string, o ...Opt[T]) PriorityQueue[T] {
 	newHeap := func() contract.DelayHeap[T] { return delay.NewQuadHeap[T]() }
 	q := workqueue.As[AddOpts](
 		workqueue.NewPriority(opts.RateLimiter, newHeap,
-			workqueue.Config[T]{Name: name, MetricsProvider: opts.MetricProvider}))
+			workqueue.Config[T]{Name: name, MetricsProvider: opts.MetricProvider, DropReady: true}))
 	if opts.Log.IsZero() {
 		return q
 	}

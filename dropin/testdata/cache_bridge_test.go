@@ -108,7 +108,7 @@ func newReflectorWithOptions(lw ListerWatcher, expectedType any, store Reflector
 		return informer.NewReflector(r.listerWatcher, r.expectedType, r.store, informer.ReflectorOptions{
 			Name: r.options.Name, TypeDescription: r.options.TypeDescription,
 			ResyncPeriod:    r.options.ResyncPeriod,
-			MinWatchTimeout: max(r.options.MinWatchTimeout, leastWatchTimeout), Clock: c,
+			MinWatchTimeout: max(r.options.MinWatchTimeout, informer.DefaultMinWatchTimeout), Clock: c,
 			Backoff:      r.options.Backoff,
 			ShouldResync: r.ShouldResync, PageSize: r.WatchListPageSize,
 			MaxInternalErrorRetryDuration: r.MaxInternalErrorRetryDuration,

@@ -61,7 +61,7 @@ func NewTypedDelayingQueueWithConfig[T comparable](
 	config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
 	cfg := ours.Config[T]{Name: config.Name,
 		MetricsProvider: providerOr(config.MetricsProvider, config.Name),
-		Clock:           config.Clock}
+		Clock:           config.Clock, Logger: config.Logger}
 	if config.Queue != nil {
 		return newOver(config.Queue, cfg)
 	}

@@ -20,7 +20,6 @@
 //   - Done of an item that is ready does not queue it twice, several ShutDownWithDrain may wait
 //     at once, and ShutDownWithDrain of a delaying queue ends its goroutine.
 //   - No rate limiter returns a negative delay.
-//   - A delaying queue has nothing to log, so it ignores its Logger.
 //
 // # Metrics
 //

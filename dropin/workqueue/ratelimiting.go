@@ -48,7 +48,7 @@ func NewRateLimitingQueueWithConfig(rateLimiter RateLimiter,
 // DelayingQueue if there is one. Otherwise it runs one goroutine until it is shut down, and
 // one more with metrics.
 //
-// The limiter remembers a failed item until Forget.
+// The limiter remembers a failed item until Forget, or for some hours.
 func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimiter[T],
 	config TypedRateLimitingQueueConfig[T]) TypedRateLimitingInterface[T] {
 	if config.DelayingQueue != nil {

@@ -104,20 +104,18 @@ func (x *Indexer) Replace(objects []any, resourceVersion string) error {
 }
 
 // Transaction applies the writes in their order, as one write if the store can. It leaves
-// out a write whose object has no key or cannot be transformed. The error then holds the
-// causes, and the indices of the writes that were applied. Unlike client-go's Transaction
-// it transforms the objects, as Add does.
+// out a write whose object has no key. The error then holds the causes, and the indices of the
+// writes that were applied. It stores objects as they are, without Options.Transformer.
 func (x *Indexer) Transaction(txns ...contract.Transaction) *cache.TransactionError {
 	keyed := make([]contract.StoreTransaction, 0, len(txns))
 	applied := make([]int, 0, len(txns))
 	var errs []error
 	for i, txn := range txns {
-		key, obj, err := x.prepareWrite(txn)
+		key, err := x.key(txn.Object)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		txn.Object = obj
 		keyed = append(keyed, contract.StoreTransaction{Transaction: txn, Key: key})
 		applied = append(applied, i)
 	}
@@ -231,14 +229,4 @@ func (x *Indexer) prepare(obj any) (key string, stored any, err error) {
 		return "", nil, fmt.Errorf("transforming %q before storing it: %w", key, err)
 	}
 	return key, stored, nil
-}
-
-// prepareWrite is prepare for a write of a batch. It does not transform the object of a
-// deletion, which is not stored and may be a tombstone.
-func (x *Indexer) prepareWrite(txn contract.Transaction) (key string, stored any, err error) {
-	if txn.Type == contract.TransactionTypeDelete {
-		key, err = x.key(txn.Object)
-		return key, txn.Object, err
-	}
-	return x.prepare(txn.Object)
 }

@@ -266,6 +266,14 @@ var cases = []struct {
 		}
 		equal(t, "ListKeys after what failed", x.ListKeys(), []string{"ns/b"})
 		noError(t, x.Delete(contract.DeletedFinalStateUnknown{Key: "ns/b"}))
+
+		plain := pod("plain", "n1", "7")
+		if err := x.Transaction(write(contract.TransactionTypeAdd, plain)); err != nil {
+			t.Fatal(err)
+		}
+		if wantGet(t, x, plain, plain); plain.Labels["marked"] != "" {
+			t.Error("a Transaction transforms")
+		}
 	}},
 }
 
@@ -278,24 +286,6 @@ func TestAsClientGo(t *testing.T) {
 				c.run(t, newIndexer(nil, contract.Indexers{"node": byNode}, c.transform))
 			})
 		}
-	}
-}
-
-// client-go does not transform the objects of a batch, and would store an object that Add
-// refuses. Here a batch has the outcome of its writes one by one.
-func TestTransactionTransforms(t *testing.T) {
-	t.Parallel()
-	x := indexer.New(nil, mutexmap.New(nil), indexer.Options{Transformer: mark})
-	err := x.Transaction(
-		write(contract.TransactionTypeAdd, pod("a", "n1", "1")),
-		write(contract.TransactionTypeUpdate, pod("bad", "n1", "2")),
-		write(contract.TransactionTypeDelete, contract.DeletedFinalStateUnknown{Key: "ns/b"}))
-	if err == nil || len(err.Errors) != 1 || !errors.Is(err.Errors[0], errTransform) {
-		t.Fatalf("error %v; want one, the transformer's", err)
-	}
-	equal(t, "SuccessfulIndices", err.SuccessfulIndices, []int{0, 2})
-	if got, _, _ := x.GetByKey("ns/a"); got == nil || got.(*corev1.Pod).Labels["marked"] != "yes" {
-		t.Errorf("the batch stored %v; want a marked pod", got)
 	}
 }
 

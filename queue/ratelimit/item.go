@@ -3,6 +3,7 @@ package ratelimit
 // The limiters that count each item's failures.
 
 import (
+	"math"
 	"math/bits"
 	"sync"
 	"time"
@@ -15,11 +16,19 @@ var (
 	_ contract.RateLimiter[string] = (*ItemFastSlow[string])(nil)
 )
 
-// failures counts the failures of each item since it was last forgotten.
+// leastKeep is how long the count of an item that fails no more is kept at least.
+const leastKeep = time.Hour
+
+// failures counts the failures of each item since it was last forgotten. A program that never
+// forgets an item, such as one that was deleted, would keep it for ever (kubernetes#138743). So the
+// counts lie in two generations: those of items that have failed since the last turn, and those of
+// the turn before, which the next turn drops.
 type failures[T comparable] struct {
-	mu struct {
+	keep time.Duration // between two turns, if longer than leastKeep
+	mu   struct {
 		sync.Mutex
-		of map[T]int
+		of, older map[T]int // no item is in both
+		turned    time.Time
 	}
 }
 
@@ -27,19 +36,29 @@ type failures[T comparable] struct {
 func (f *failures[T]) fail(item T) (before int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.mu.of == nil {
-		f.mu.of = map[T]int{}
+	keep, now := max(leastKeep, f.keep), time.Now()
+	if age := now.Sub(f.mu.turned); age >= keep {
+		f.mu.older, f.mu.of, f.mu.turned = f.mu.of, map[T]int{}, now
+		if age-keep >= keep {
+			f.mu.older = nil
+		}
 	}
-	before = f.mu.of[item]
+	before = f.mu.of[item] + f.mu.older[item]
+	delete(f.mu.older, item)
 	f.mu.of[item] = before + 1
 	return before
+}
+
+// keepFor returns failures of an item that waits for at most longest between two of them.
+func keepFor[T comparable](longest time.Duration) failures[T] {
+	return failures[T]{keep: 2 * min(longest, math.MaxInt64/2)}
 }
 
 // NumRequeues returns how often item failed since it was last forgotten.
 func (f *failures[T]) NumRequeues(item T) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.mu.of[item]
+	return f.mu.of[item] + f.mu.older[item]
 }
 
 // Forget clears item's count.
@@ -47,6 +66,7 @@ func (f *failures[T]) Forget(item T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.mu.of, item)
+	delete(f.mu.older, item)
 }
 
 // ItemExponentialFailure doubles an item's delay with each failure.
@@ -59,7 +79,7 @@ type ItemExponentialFailure[T comparable] struct {
 // and max where that is more. No number of failures overflows. A base or a max
 // below zero counts as zero.
 func NewItemExponentialFailure[T comparable](base, max time.Duration) *ItemExponentialFailure[T] {
-	return &ItemExponentialFailure[T]{base: notNegative(base), max: notNegative(max)}
+	return &ItemExponentialFailure[T]{keepFor[T](max), notNegative(base), notNegative(max)}
 }
 
 // When counts a failure of item and returns its delay.
@@ -82,8 +102,8 @@ type ItemFastSlow[T comparable] struct {
 // NewItemFastSlow returns a limiter that answers fast for an item's first
 // maxFastAttempts failures and slow after. A delay below zero counts as zero.
 func NewItemFastSlow[T comparable](fast, slow time.Duration, maxFastAttempts int) *ItemFastSlow[T] {
-	return &ItemFastSlow[T]{fast: notNegative(fast), slow: notNegative(slow),
-		maxFastAttempts: maxFastAttempts}
+	return &ItemFastSlow[T]{keepFor[T](max(fast, slow)), notNegative(fast), notNegative(slow),
+		maxFastAttempts}
 }
 
 // When counts a failure of item and returns its delay.

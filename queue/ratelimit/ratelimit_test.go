@@ -139,3 +139,50 @@ func TestForgetReachesEveryLimiter(t *testing.T) {
 			inner.NumRequeues("a"))
 	}
 }
+
+// kubernetes#138743: items that nobody forgets, such as those of deleted objects, go.
+func TestItemsThatFailNoMoreGo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		newLimiter func() limiter
+		keep       time.Duration
+	}{
+		"exponential": {func() limiter {
+			return ratelimit.NewItemExponentialFailure[string](time.Millisecond, 1000*time.Second)
+		}, time.Hour},
+		"slow": {func() limiter {
+			return ratelimit.NewItemFastSlow[string](0, 10*time.Hour, 1)
+		}, 20 * time.Hour},
+		"never": {func() limiter {
+			return ratelimit.NewItemExponentialFailure[string](1, math.MaxInt64)
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l, keep := c.newLimiter(), c.keep
+				if keep == 0 {
+					keep = 10 * 365 * 24 * time.Hour
+				}
+				l.When("gone")
+				for n := range 10 {
+					l.When("fails on")
+					if got := l.NumRequeues("fails on"); got != n+1 {
+						t.Fatalf("%d failures, want %d", got, n+1)
+					}
+					if n == 0 && l.NumRequeues("gone") != 1 {
+						t.Fatal("forgotten at once")
+					}
+					time.Sleep(keep)
+				}
+				if got, kept := l.NumRequeues("gone"), c.keep == 0; (got == 1) != kept {
+					t.Errorf("%d failures of an item that failed %v ago", got, 10*keep)
+				}
+				l.Forget("fails on")
+				if got := l.NumRequeues("fails on"); got != 0 {
+					t.Errorf("%d failures after Forget", got)
+				}
+			})
+		})
+	}
+}

@@ -4,16 +4,19 @@ import (
 	"sync"
 	"time"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 )
 
-// maxSleep bounds how long the alarm trusts its timer, which a fake clock may set to any time
-// while it runs; client-go has the same bound.
-const maxSleep = 10 * time.Second
+// heartbeat bounds how long the alarm trusts its timer, which a fake clock may set to any time
+// while it runs. It is client-go's, whose users wait in tests for a fake clock to have a waiter.
+const heartbeat = 10 * time.Second
 
 // alarm is the goroutine that makes a queue's waiting items ready.
 type alarm struct {
-	clock    clock.Clock
+	clock    clock.WithTicker
 	token    chan struct{} // holds one token: the earliest time may have changed
 	stopOnce sync.Once
 	stopCh   chan struct{}
@@ -21,12 +24,19 @@ type alarm struct {
 }
 
 // start runs a goroutine that calls move with the current time: at once, at each time that
-// move returns, and whenever it is woken. If move returns a zero time nothing waits.
-func (a *alarm) start(c clock.Clock, move func(now time.Time) (next time.Time)) {
+// move returns, and whenever it is woken. If move returns a zero time nothing waits. A panic of
+// move is told to logger and ends the process, or with utilruntime.ReallyCrash off the goroutine.
+func (a *alarm) start(c clock.WithTicker, logger *klog.Logger,
+	move func(now time.Time) (next time.Time)) {
 	a.clock = c
 	a.token = make(chan struct{}, 1)
 	a.stopCh = make(chan struct{})
-	a.loop.Go(func() { a.run(move) })
+	beat := c.NewTicker(heartbeat)
+	a.loop.Go(func() {
+		defer beat.Stop()
+		defer utilruntime.HandleCrashWithLogger(ptr.Deref(logger, klog.Background()))
+		a.run(move, beat.C())
+	})
 }
 
 // wake makes the goroutine call move soon. It never waits.
@@ -44,7 +54,7 @@ func (a *alarm) stop() {
 	a.loop.Wait()
 }
 
-func (a *alarm) run(move func(time.Time) time.Time) {
+func (a *alarm) run(move func(time.Time) time.Time, beat <-chan time.Time) {
 	t := timer{clock: a.clock}
 	defer t.stop()
 	for {
@@ -60,7 +70,7 @@ func (a *alarm) run(move func(time.Time) time.Time) {
 			if sleep <= 0 {
 				continue
 			}
-			fires = t.set(min(sleep, maxSleep))
+			fires = t.set(sleep)
 			if !next.After(a.clock.Now()) {
 				continue // a fake clock was stepped before the timer was set
 			}
@@ -70,6 +80,7 @@ func (a *alarm) run(move func(time.Time) time.Time) {
 			return
 		case <-a.token:
 		case <-fires:
+		case <-beat:
 		}
 	}
 }

@@ -78,7 +78,7 @@ func NewDelaying[T comparable](newHeap func() contract.DelayHeap[T],
 	}
 	q.Queue = New(cfg) // last, for it starts a goroutine, and newHeap and the provider may panic
 	buffer := make([]T, 0, batch)
-	q.alarm.start(q.clock, func(now time.Time) time.Time { return q.moveDue(buffer, now) })
+	q.alarm.start(q.clock, cfg.Logger, func(now time.Time) time.Time { return q.moveDue(buffer, now) })
 	return q
 }
 

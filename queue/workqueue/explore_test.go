@@ -153,7 +153,7 @@ func newDelaying() *watched {
 func newRanked() *watched {
 	c := clocktesting.NewFakeClock(time.Unix(0, 0))
 	q := &PriorityQueue[string]{clock: c}
-	q.mu.workers.init(&q.mu.lock)
+	q.mu.workers.init(&q.mu.lock, false)
 	q.mu.items = newTable[string, rank[string]]()
 	q.mu.levels = newLevels[string](defaultTurn)
 	q.mu.times = inBatches[string](delay.NewQuadHeap[string]())

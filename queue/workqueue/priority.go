@@ -56,6 +56,7 @@ type PriorityQueue[T comparable] struct {
 	limiter contract.RateLimiter[T]
 	clock   clock.WithTicker
 	alarm   alarm
+	drops   bool // Config.DropReady
 
 	mu struct {
 		lock
@@ -75,16 +76,17 @@ type PriorityQueue[T comparable] struct {
 func NewPriority[T comparable](limiter contract.RateLimiter[T],
 	newHeap func() contract.DelayHeap[T], cfg Config[T]) *PriorityQueue[T] {
 	cfg = cfg.withDefaults()
-	q := &PriorityQueue[T]{metrics: newMetrics(cfg, true), limiter: limiter, clock: cfg.Clock}
+	q := &PriorityQueue[T]{metrics: newMetrics(cfg, true), limiter: limiter, clock: cfg.Clock,
+		drops: cfg.DropReady}
 	if cfg.counts() {
 		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
 	}
-	q.mu.workers.init(&q.mu.lock)
+	q.mu.workers.init(&q.mu.lock, cfg.DrainReady)
 	q.mu.items = newTable[T, rank[T]]()
 	q.mu.levels = newLevels[T](max(0, cfg.Turn))
 	q.mu.times = inBatches(newHeap())
 	q.metrics.start(guard{&q.mu.lock, &q.mu.workers})
-	q.alarm.start(q.clock, q.ripen)
+	q.alarm.start(q.clock, cfg.Logger, q.ripen)
 	return q
 }
 
@@ -301,7 +303,7 @@ func (q *PriorityQueue[T]) Get() (item T, shutdown bool) {
 // the zero item with shutdown = true.
 func (q *PriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
 	q.mu.Lock()
-	if !q.mu.awaitLocked() {
+	if !q.mu.awaitLocked() || q.drops && q.mu.over.Load() {
 		q.mu.Unlock()
 		return item, 0, true
 	}
@@ -377,7 +379,8 @@ func (q *PriorityQueue[T]) Forget(item T) { q.limiter.Forget(item) }
 func (q *PriorityQueue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
 
 // ShutDown makes the queue ignore what is added from now on, and drops what waits
-// for its time. Workers get what is ready and then learn that the queue is shut down. The memory of
+// for its time. Workers get what is ready, unless Config.DropReady is set, and then learn that the
+// queue is shut down. The memory of
 // the dropped items is freed with the queue's, or at Done of an item that a worker has. It may be
 // called again.
 func (q *PriorityQueue[T]) ShutDown() { q.shutDown(false) }

@@ -2,6 +2,7 @@ package workqueue
 
 import (
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
@@ -21,6 +22,9 @@ type Config[T comparable] struct {
 	MetricsProvider workqueue.MetricsProvider
 	// Clock is the time of delays and metrics; nil means the system's.
 	Clock clock.WithTicker
+	// Logger is told of a panic of the order or of a metric for an item that was delayed; nil means
+	// klog.Background().
+	Logger *klog.Logger
 	// Order holds the items that are ready and decides which is next; nil means
 	// first in, first out. The queue calls it under its lock, and hands items out as long as
 	// its Len is not 0. A queue with priorities has an order of its own and ignores this one.
@@ -34,6 +38,14 @@ type Config[T comparable] struct {
 	// below zero low priorities starve, with one above 64 they wait longer than QUEUE-38 allows,
 	// and with 1 to 3 the queue breaks QUEUE-31.
 	Turn int
+	// DropReady makes Get of a queue with priorities return nothing once the queue is shut down, as
+	// controller-runtime's does, so that its manager stops soon. Without it what is ready is handed
+	// out (QUEUE-11).
+	DropReady bool
+	// DrainReady makes ShutDownWithDrain wait for what is ready too. It then waits for ever if no
+	// worker is left. Without it, as in client-go, it waits for what workers have
+	// (kubernetes#141079).
+	DrainReady bool
 }
 
 // state is what a queue knows of an item. An item without a state is not in the queue.
@@ -58,9 +70,10 @@ type plain[T comparable] = node[T, struct{}]
 // The order and the metrics are the caller's code and run under the lock. A panic of theirs
 // ends the call, and the queue goes on (see guard). An item whose Get a metric ended so is lost, as
 // in client-go's queue, and comes again when it is added again. An item that an order has lost is
-// ready for ever, as in client-go's queue, and comes no more. On the goroutines of the queue a
-// panic ends the program: there the order and the metrics run for items that AddAfter delayed, and
-// the gauges of running work are set. The limiter and the heap are not guarded: a heap whose Add
+// ready for ever, as in client-go's queue, and comes no more. For items that AddAfter delayed, and
+// to set the gauges of running work, they run on goroutines of the queue, where a panic ends the
+// program; with utilruntime.ReallyCrash off, one for a delayed item ends the delays only, as in
+// client-go. The limiter and the heap are not guarded: a heap whose Add
 // panics leaves a lock held.
 type Queue[T comparable] struct {
 	metrics *metrics[T] // nil counts nothing
@@ -79,7 +92,7 @@ type Queue[T comparable] struct {
 func New[T comparable](cfg Config[T]) *Queue[T] {
 	cfg = cfg.withDefaults()
 	q := &Queue[T]{metrics: newMetrics(cfg, false)}
-	q.mu.workers.init(&q.mu.lock)
+	q.mu.workers.init(&q.mu.lock, cfg.DrainReady)
 	q.mu.items = newTable[T, struct{}]()
 	callers := guard{&q.mu.lock, &q.mu.workers}
 	if cfg.Order != nil {
@@ -268,8 +281,8 @@ func (q *Queue[T]) releaseLocked(at **plain[T]) {
 func (q *Queue[T]) ShutDown() { q.shutDown(false) }
 
 // ShutDownWithDrain is ShutDown, and returns once no worker has an item. Like client-go's
-// it does not wait for ready items that no worker has taken. A later ShutDown ends the
-// waiting.
+// it does not wait for ready items that no worker has taken, unless Config.DrainReady is set. A
+// later ShutDown ends the waiting.
 func (q *Queue[T]) ShutDownWithDrain() { q.shutDown(true) }
 
 func (q *Queue[T]) shutDown(drain bool) {

@@ -26,6 +26,7 @@ type workers struct {
 	waking     int       // those of them that were woken and do not run yet
 	processing int       // items that workers have
 	draining   bool      // a shutdown may wait for processing to be 0
+	drainReady bool      // and for ready
 	shutDowns  int       // shutdowns without drain: each ends the waiting of the drains before it
 }
 
@@ -41,9 +42,10 @@ func (w *workers) countLocked() {
 }
 
 // init must come before everything else.
-func (w *workers) init(l sync.Locker) {
+func (w *workers) init(l sync.Locker, drainReady bool) {
 	w.nonEmpty.L = l
 	w.idle.L = l
+	w.drainReady = drainReady
 }
 
 // needsWakeLocked reports whether the caller must call nonEmpty.Signal, with the lock held
@@ -98,8 +100,8 @@ func (w *workers) doneLocked() {
 	}
 }
 
-// shutDownLocked shuts the queue down. With drain it waits until no item is processed, or
-// until a later shutdown without drain.
+// shutDownLocked shuts the queue down. With drain it waits until no item is processed (nor ready,
+// if drainReady), or until a later shutdown without drain.
 func (w *workers) shutDownLocked(drain bool) {
 	w.over.Store(true)
 	if drain {
@@ -109,7 +111,14 @@ func (w *workers) shutDownLocked(drain bool) {
 	}
 	w.wakeAllLocked()
 	w.idle.Broadcast()
-	for before := w.shutDowns; drain && w.shutDowns == before && w.processing > 0; {
+	for before := w.shutDowns; drain && w.shutDowns == before && w.busyLocked(); {
 		w.idle.Wait()
 	}
+}
+
+func (w *workers) busyLocked() bool {
+	if w.drainReady {
+		w.countLocked()
+	}
+	return w.processing > 0 || w.drainReady && w.ready > 0
 }
