@@ -62,7 +62,14 @@ func NewTypedDelayingQueueWithConfig[T comparable](
 	cfg := ours.Config[T]{Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider),
 		Clock: config.Clock}
 	if config.Queue != nil {
-		return newOver(config.Queue, cfg)
+		q := newOver(config.Queue, cfg)
+		if p, ok := config.Queue.(Pausable); ok {
+			return struct {
+				*over[T]
+				Pausable
+			}{q, p}
+		}
+		return q
 	}
 	return ours.NewDelaying(newHeap[T], cfg)
 }
