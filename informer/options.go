@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/sharding"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
@@ -46,6 +47,9 @@ type Options struct {
 	// WatchErrorHandler is told of errors of list and watch; SetWatchErrorHandler
 	// replaces it. Nil: they are logged.
 	WatchErrorHandler cache.WatchErrorHandlerWithContext
+	// ShardSelector limits the informer to a shard of the resource: see [NewShardedListWatch].
+	// SetShardSelector replaces it. Nil: all objects.
+	ShardSelector sharding.Selector
 	// MutationDetector looks for handlers and readers that change shared objects; nil
 	// means NewCacheMutationDetector, which does nothing unless the environment has
 	// KUBE_CACHE_MUTATION_DETECTOR=true.
@@ -122,6 +126,7 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, exampleObject run
 		ObjectDescription:       options.ObjectDescription,
 		Identifier:              options.Identifier,
 		InformerMetricsProvider: options.InformerMetricsProvider,
+		ShardSelector:           shardSelectorOf(options),
 	})
 }
 
