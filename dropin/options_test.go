@@ -13,6 +13,7 @@ var passedOn = map[string]string{
 	"k8s.io/client-go/tools/cache.ReflectorOptions": "client-go's own Reflector gets them whole",
 	"k8s.io/client-go/util/workqueue.TypedDelayingQueueConfig.Logger": "our delaying queue has " +
 		"nothing to log",
+	"k8s.io/client-go/util/workqueue.TypedRateLimitingQueueConfig.Logger": "for its delaying queue",
 }
 
 // Each field of an options struct of client-go's or controller-runtime's that a function of ours

@@ -66,7 +66,7 @@ func drainBatches(b *fixture, popBatch func(error) batch) (batches []batch) {
 
 var batchCases = fifoCases{
 	ofBatches("FIFO-41", "order-and-unique-keys",
-		"a transaction that holds a key twice lets the older state win",
+		"handlers are told of changes in another order than they came in",
 		func(b *fixture, popBatch func(error) batch) {
 			rnd := b.t.Rand()
 			m := fifomodel.Model{Class: b.class, Key: func(o any) string { return o.(*object).key }}
@@ -88,7 +88,7 @@ var batchCases = fifoCases{
 				seen := map[string]bool{}
 				for _, d := range batch.deltas {
 					key := d.Object.(*object).key
-					if seen[key] {
+					if seen[key] && b.class == contract.Coalescing {
 						b.t.Fatalf("key %s is twice in the batch %s", key, render(batch.deltas))
 					}
 					seen[key] = true

@@ -1,0 +1,5 @@
+//go:build !next
+
+package dropin_test
+
+const next = false
