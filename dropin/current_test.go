@@ -3,3 +3,5 @@
 package dropin_test
 
 const next = false
+
+var newInCache, differsInCache map[string]string
