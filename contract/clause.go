@@ -46,6 +46,7 @@ const (
 	CapUnlocked     Capability = "unlocked"
 	CapRateLimiting Capability = "rate-limiting" // RateLimitingQueue
 	CapPriority     Capability = "priority"      // PriorityQueue
+	CapPausable     Capability = "pausable"      // Pausable
 	CapConfigured   Capability = "configured"    // queues that are made with a QueueConfig
 	// CapExactTime marks a heap that keeps times exactly.
 	CapExactTime Capability = "exact-time"

@@ -39,7 +39,8 @@ var capabilities = []contract.Capability{
 	contract.CapCore, contract.CapTransaction, contract.CapResourceVersion, contract.CapAppend,
 	contract.CapCoalescing, contract.CapInOrder, contract.CapAtomic, contract.CapBatch,
 	contract.CapKeyedQueue, contract.CapTransform, contract.CapUnlocked, contract.CapRateLimiting,
-	contract.CapPriority, contract.CapConfigured, contract.CapExactTime, contract.CapGranular,
+	contract.CapPriority, contract.CapPausable, contract.CapConfigured, contract.CapExactTime,
+	contract.CapGranular,
 	contract.CapCountedWork, contract.CapAddMany, contract.CapRemove, contract.CapArrivalOrder,
 	contract.CapMutationDetection,
 }

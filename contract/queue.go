@@ -89,6 +89,15 @@ type PriorityQueue[T comparable] interface {
 	GetWithPriority() (item T, priority int, shutdown bool)
 }
 
+// Pausable is a queue that can be kept from handing out items. It is client-go v0.38's interface
+// of this name. Clauses QUEUE-50 to QUEUE-52.
+type Pausable interface {
+	// Pause makes Get wait until Resume, whatever is ready, or return shutdown = true.
+	Pause()
+	// Resume ends Pause, however often that was called.
+	Resume()
+}
+
 // QueueConfig configures a queue whose constructor takes more than a clock. The conformance
 // suite constructs such queues, and the constructor must use every field. Clauses QUEUE-22,
 // QUEUE-28, QUEUE-36, QUEUE-39, QUEUE-41 to QUEUE-45, QUEUE-47 and QUEUE-49.

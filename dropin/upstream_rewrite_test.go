@@ -97,7 +97,8 @@ func inFile(names map[string]string, path, name string, unused map[string]bool) 
 	return "", false
 }
 
-// pointImport points an import of Theirs at Ours, and drops one that nothing uses any more.
+// pointImport points an import of Theirs at Ours, one of k8s.io/ktesting at what stands in for it,
+// and drops one that nothing uses any more.
 func (s upstreamSuite) pointImport(im *ast.ImportSpec, used map[string]bool, e *edits) {
 	path, _ := strconv.Unquote(im.Path.Value)
 	names := namesOf(path)
@@ -111,6 +112,8 @@ func (s upstreamSuite) pointImport(im *ast.ImportSpec, used map[string]bool, e *
 		e.replace(im, "")
 	case path == s.Theirs:
 		e.replace(im.Path, strconv.Quote(s.Ours))
+	case path == "k8s.io/ktesting":
+		e.replace(im.Path, strconv.Quote(module+"/dropin/testdata/ktesting"))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/sharding"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -54,6 +55,9 @@ type Options struct {
 	// another UID than the one of its name before: it was deleted and created again while no watch
 	// was open. client-go calls OnUpdate (kubernetes#133565).
 	Recreations bool
+	// ShardSelector limits the informer to a shard of the resource: see [NewShardedListWatch].
+	// SetShardSelector replaces it. Nil: all objects.
+	ShardSelector sharding.Selector
 	// MutationDetector looks for handlers and readers that change shared objects; nil means that of
 	// cache.NewCacheMutationDetector, which does nothing unless the environment of the process has
 	// KUBE_CACHE_MUTATION_DETECTOR=true.
@@ -135,6 +139,7 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, exampleObject run
 		ObjectDescription:       options.ObjectDescription,
 		Identifier:              options.Identifier,
 		InformerMetricsProvider: options.InformerMetricsProvider,
+		ShardSelector:           shardSelectorOf(options),
 	})
 }
 

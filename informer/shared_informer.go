@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/sharding"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
@@ -57,6 +58,7 @@ type SharedIndexInformer struct {
 		controller        *Controller   // set by the start
 		resyncCheckPeriod time.Duration // fixed by the start
 		transform         contract.TransformFunc
+		shardSelector     sharding.Selector
 		watchErrorHandler cache.WatchErrorHandlerWithContext
 	}
 }
@@ -84,6 +86,7 @@ func New(lw cache.ListerWatcher, exampleObject runtime.Object,
 	}
 	s.mu.resyncCheckPeriod = options.ResyncPeriod
 	s.mu.transform, s.mu.watchErrorHandler = options.Transform, options.WatchErrorHandler
+	s.mu.shardSelector = options.ShardSelector
 	return s
 }
 
@@ -134,7 +137,7 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 	fifo := s.options.NewFIFO(contract.FIFOConfig{KeyFunc: s.options.KeyFunc, KnownObjects: s.indexer})
 	c := NewController(Config{
 		FIFO:              fifo,
-		ListerWatcher:     s.lw,
+		ListerWatcher:     NewShardedListWatch(s.lw, s.mu.shardSelector),
 		Process:           s.process,
 		ProcessBatch:      s.processBatch,
 		ObjectType:        s.objectType,

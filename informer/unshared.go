@@ -53,7 +53,7 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
 	return client, NewController(Config{
 		FIFO: options.NewFIFO(
 			contract.FIFOConfig{KeyFunc: options.KeyFunc, KnownObjects: client}),
-		ListerWatcher:     lw,
+		ListerWatcher:     NewShardedListWatch(lw, options.ShardSelector),
 		Process:           c.process,
 		ProcessBatch:      c.processBatch,
 		ObjectType:        exampleObject,

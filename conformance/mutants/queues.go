@@ -16,7 +16,7 @@ import (
 // Queues returns the broken queues. The slice belongs to the caller.
 func Queues() []Mutant {
 	return slices.Concat(orderQueues(), shutDownQueues(), delayQueues(), rateQueues(),
-		priorityQueues(), configuredQueues(), costlyQueues(), clientGoQueues())
+		priorityQueues(), pausedQueues(), configuredQueues(), costlyQueues(), clientGoQueues())
 }
 
 // clientGoQueues is client-go's queue as it is: what it breaks.

@@ -204,6 +204,20 @@ func priorityQueues() []Mutant {
 	}
 }
 
+// pausedQueues are wrong in Pause and Resume.
+func pausedQueues() []Mutant {
+	return []Mutant{
+		rankedOf("Pause holds nothing back", "Get looks at what is ready only", "QUEUE-50 QUEUE-52",
+			func(q *ranked) { q.deaf = true }),
+		rankedOf("Resume wakes nobody", "workers that wait sleep until the next Add", "QUEUE-50",
+			func(q *ranked) { q.asleep = true }),
+		rankedOf("an Add while paused is lost", "a paused queue is taken for one that is shut down",
+			"QUEUE-51", func(q *ranked) { q.still = true }),
+		rankedOf("a shutdown ends Pause", "workers get what is ready at the end", "QUEUE-52",
+			func(q *ranked) { q.lastRound = true }),
+	}
+}
+
 // configuredOf makes a mutant of client-go's queue, whose configuration change breaks.
 func configuredOf(name, mistake, clauses string, change func(cfg *contract.QueueConfig)) Mutant {
 	m := mutant(contract.ComponentQueue, name, mistake, clauses)

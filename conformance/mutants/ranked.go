@@ -38,6 +38,10 @@ type ranked struct {
 	comesAgain bool                          // Add leaves the time that an item waits for
 	forgetful  bool                          // any time that comes is taken for the item's
 	early      bool                          // who comes next is settled when the one before goes
+	deaf       bool                          // Pause does not hold what is ready
+	asleep     bool                          // Resume wakes nobody
+	still      bool                          // Add does nothing while the queue is paused
+	lastRound  bool                          // a shutdown ends Pause
 	// the priorities are compared before the lock is taken for good
 	stale bool
 
@@ -54,6 +58,7 @@ type ranked struct {
 	added  int
 	passed int
 	busy   int
+	paused bool
 	over   bool
 	drain  bool
 }
@@ -148,7 +153,7 @@ func (q *ranked) AddWithOpts(o contract.AddOptions, items ...string) {
 func (q *ranked) add(item string, priority int, after time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.over {
+	if q.over || q.paused && q.still {
 		return
 	}
 	it := q.held[item]
@@ -258,7 +263,7 @@ func (q *ranked) Get() (string, bool) {
 func (q *ranked) GetWithPriority() (string, int, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.ready) == 0 {
+	for len(q.ready) == 0 || q.paused && !q.deaf {
 		if q.over {
 			return "", 0, true
 		}
@@ -306,6 +311,21 @@ func (q *ranked) Done(item string) {
 	q.change.Broadcast()
 }
 
+func (q *ranked) Pause() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.paused = true
+}
+
+func (q *ranked) Resume() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.paused = false
+	if !q.asleep {
+		q.change.Broadcast()
+	}
+}
+
 func (q *ranked) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -320,6 +340,7 @@ func (q *ranked) shutDown(drain bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.over, q.drain = true, drain
+	q.paused = q.paused && !q.lastRound
 	q.change.Broadcast()
 	for q.drain && q.busy > 0 {
 		q.change.Wait()

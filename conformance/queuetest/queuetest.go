@@ -80,7 +80,7 @@ func (e env) newTimeline(t *suite.T) timeline {
 	return newStepped()
 }
 
-var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases,
+var cases = slices.Concat(basicCases, shutdownCases, pauseCases, delayCases, rateCases, priorityCases,
 	randomCases, concurrentCases,
 	metricsCases, orderCases, costCases, manyCases)
 

@@ -60,12 +60,12 @@ var (
 			contract.Indexers{"bad": fails, "good": indexFunc(one, nil), "good2": indexFunc(many, nil)})
 	}}
 	// The batch has writes of every kind before the failing one and after it, on keys that
-	// are there, absent, and written twice.
+	// are there, absent, and written twice. The failing one is the last of its key.
 	failingTransaction = failingWrite{"transaction", true, func(s contract.Store, bad *item) {
 		s.(contract.Transactor).Transaction(
 			update(at(0, 5)), update(at(0, 6)), remove(key(1)), add(at(1, 7)), remove(key(2)),
 			add(at(51, 7)), remove(key(51)), add(at(52, 7)),
-			add(bad), update(newItem(bad.key, 10, "a")), update(at(3, 5)), remove(key(5)))
+			update(newItem(bad.key, 10, "a")), add(bad), update(at(3, 5)), remove(key(5)))
 	}}
 )
 

@@ -256,7 +256,8 @@ var (
 	failTransaction = deed{"failing-transaction", func(h *history) {
 		if b, ok := h.s.(contract.Transactor); ok {
 			i := h.drawPoisoned(h.index())
-			writes := slices.Concat(h.batch(), writes{update(i)}, h.batch())
+			writes := slices.Concat(h.batch(), writes{update(i)},
+				slices.DeleteFunc(h.batch(), func(w contract.StoreTransaction) bool { return w.Key == i.key }))
 			h.mustFail(i, func() { b.Transaction(writes...) }, "Transaction %v", writes)
 		}
 	}, []string{"STORE-27", "STORE-39"}}

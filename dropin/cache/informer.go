@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/sharding"
 
 	"github.com/informerbench/informerbench/informer"
 )
@@ -30,6 +31,7 @@ func NewSharedIndexInformer(lw ListerWatcher, exampleObject runtime.Object,
 //     which handlers are due. 0: no resyncs.
 //   - Indexers: the store's first. The map is copied.
 //   - ObjectDescription: what messages call the objects; "": the Go type.
+//   - ShardSelector (client-go v0.38): limits the informer to a shard, as NewShardedListWatch does.
 //   - Identifier and InformerMetricsProvider: three metrics are published under the name. A
 //     nil provider is that of SetInformerMetricsProvider. An identifier that is not reserved
 //     means no metrics, and no cost.
@@ -37,6 +39,12 @@ func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.O
 	options SharedIndexInformerOptions) SharedIndexInformer {
 	options.InformerMetricsProvider = providerOr(options.InformerMetricsProvider)
 	return informer.NewSharedIndexInformerWithOptions(lw, exampleObject, options)
+}
+
+// NewShardedListWatch returns a ListerWatcher of the objects of lw that are in a shard: see
+// informer.NewShardedListWatch.
+func NewShardedListWatch(lw ListerWatcher, selector sharding.Selector) ListerWatcher {
+	return informer.NewShardedListWatch(lw, selector)
 }
 
 // NewInformerWithOptions returns a store, and a controller that fills it and calls the one

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	clientgo "k8s.io/client-go/tools/cache"
@@ -136,19 +135,20 @@ func TestSetInformerMetricsProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := synthetic.NewSource(nil, synthetic.SourceOptions{})
 		defer source.Stop()
-		cache.NewSharedIndexInformerWithOptions(source, &corev1.Pod{},
-			cache.SharedIndexInformerOptions{Identifier: reserved(t, "shared")}).Run(done())
+		runOnce(cache.NewSharedIndexInformerWithOptions(source, &corev1.Pod{},
+			cache.SharedIndexInformerOptions{Identifier: reserved(t, "shared")}))
 		_, c := cache.NewInformerWithOptions(
 			cache.InformerOptions{ListerWatcher: source, ObjectType: &corev1.Pod{},
 				Identifier: reserved(t, "unshared")})
-		c.Run(done())
-		time.Sleep(time.Minute)
+		runOnce(c)
 	})
 	cache.NewRealFIFOWithOptions(
 		cache.RealFIFOOptions{AtomicEvents: true, Identifier: reserved(t, "fifo")})
-	cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(reserved(t, "store"), nil))
+	// From v0.38 on, the first version makes the metric.
+	cache.NewStore(cache.MetaNamespaceKeyFunc,
+		cache.WithStoreMetrics(reserved(t, "store"), nil)).Bookmark("1")
 	clientgo.NewStore(cache.MetaNamespaceKeyFunc,
-		clientgo.WithStoreMetrics(reserved(t, "theirs"), nil))
+		clientgo.WithStoreMetrics(reserved(t, "theirs"), nil)).Bookmark("1")
 	made := map[string]int{}
 	for _, kind := range first.made {
 		made[kind]++
@@ -159,8 +159,11 @@ func TestSetInformerMetricsProvider(t *testing.T) {
 	}
 }
 
-func done() <-chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
+// runOnce runs an informer until nothing happens any more.
+func runOnce(i interface{ Run(<-chan struct{}) }) {
+	stop := make(chan struct{})
+	go i.Run(stop)
+	synctest.Wait()
+	close(stop)
+	synctest.Wait()
 }

@@ -63,7 +63,14 @@ func NewTypedDelayingQueueWithConfig[T comparable](
 		MetricsProvider: providerOr(config.MetricsProvider, config.Name),
 		Clock:           config.Clock, Logger: config.Logger}
 	if config.Queue != nil {
-		return newOver(config.Queue, cfg)
+		q := newOver(config.Queue, cfg)
+		if p, ok := config.Queue.(Pausable); ok {
+			return struct {
+				*over[T]
+				Pausable
+			}{q, p}
+		}
+		return q
 	}
 	return ours.NewDelaying(newHeap[T], cfg)
 }

@@ -3,6 +3,7 @@ package workqueue
 import (
 	"k8s.io/client-go/util/workqueue"
 
+	"github.com/informerbench/informerbench/contract"
 	ours "github.com/informerbench/informerbench/queue/workqueue"
 )
 
@@ -17,6 +18,9 @@ type (
 	TypedInterface[T comparable] = workqueue.TypedInterface[T]
 	// Queue holds the items that are ready, and decides which is next.
 	Queue[T comparable] = workqueue.Queue[T]
+	// Pausable is a queue whose Get can be held up, as all queues of this package, and those over
+	// a queue of the caller's that is one.
+	Pausable = contract.Pausable
 	// QueueConfig is the configuration of a queue of items of any type.
 	//
 	// Deprecated: use TypedQueueConfig.

@@ -52,7 +52,14 @@ func NewRateLimitingQueueWithConfig(rateLimiter RateLimiter,
 func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimiter[T],
 	config TypedRateLimitingQueueConfig[T]) TypedRateLimitingInterface[T] {
 	if config.DelayingQueue != nil {
-		return &limited[T]{config.DelayingQueue, rateLimiter}
+		q := &limited[T]{config.DelayingQueue, rateLimiter}
+		if p, ok := config.DelayingQueue.(Pausable); ok {
+			return struct {
+				*limited[T]
+				Pausable
+			}{q, p}
+		}
+		return q
 	}
 	return ours.NewRateLimiting(rateLimiter, newHeap[T], ours.Config[T]{
 		Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider, config.Name),

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/sharding"
 	"k8s.io/client-go/dynamic"
 	clientgo "k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
@@ -39,6 +40,25 @@ type Config struct {
 	// resource: see informer.Options.Identifier. The factory releases it at Shutdown.
 	// Client-go's dynamic factories have no names. Nil: no metrics.
 	InformerName *cache.InformerName
+}
+
+// DynamicSharedInformerOption changes the Config of NewDynamicSharedInformerFactoryWithOptions.
+type DynamicSharedInformerOption func(*Config)
+
+// WithShardSelector limits each informer to a shard: see informer.Options.ShardSelector.
+func WithShardSelector(selector sharding.Selector) DynamicSharedInformerOption {
+	return func(c *Config) { c.Informer.ShardSelector = selector }
+}
+
+// NewDynamicSharedInformerFactoryWithOptions returns a factory for all namespaces.
+func NewDynamicSharedInformerFactoryWithOptions(client dynamic.Interface,
+	defaultResync time.Duration,
+	options ...DynamicSharedInformerOption) DynamicSharedInformerFactory {
+	var config Config
+	for _, option := range options {
+		option(&config)
+	}
+	return New(client, defaultResync, config)
 }
 
 // NewDynamicSharedInformerFactory returns a factory for all namespaces.

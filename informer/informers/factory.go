@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/sharding"
 	clientgo "k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/internalinterfaces"
 	"k8s.io/client-go/kubernetes"
@@ -39,6 +40,7 @@ type config struct {
 	namespace string
 	tweak     internalinterfaces.TweakListOptionsFunc
 	transform cache.TransformFunc
+	shard     sharding.Selector
 	resync    map[reflect.Type]time.Duration
 	name      *cache.InformerName
 	informer  informer.Options
@@ -65,6 +67,11 @@ func WithTweakListOptions(tweak internalinterfaces.TweakListOptionsFunc) SharedI
 // WithTransform has transform change every object before the store and handlers get it.
 func WithTransform(transform cache.TransformFunc) SharedInformerOption {
 	return func(c *config) { c.transform = transform }
+}
+
+// WithShardSelector limits every informer to a shard: see informer.Options.ShardSelector.
+func WithShardSelector(selector sharding.Selector) SharedInformerOption {
+	return func(c *config) { c.shard = selector }
 }
 
 // WithCustomResyncConfig gives the informers of some types, named by an object of
@@ -175,6 +182,9 @@ func (c *config) newInformer(theirs cache.SharedIndexInformer,
 		if c.name != nil {
 			options.Identifier = p.identifier
 		}
+		if c.shard != nil {
+			options.ShardSelector = c.shard
+		}
 		i = informer.New(p.lw, p.example, options)
 	} else {
 		klog.Background().Error(errUnknown, "An informer stays client-go's")
@@ -220,6 +230,10 @@ func (f *factory) InformerFor(obj runtime.Object,
 		i := newFunc(f.client, f.resyncOf(t))
 		if f.transform != nil {
 			_ = i.SetTransform(f.transform) // as client-go: an informer that already runs keeps its own
+		}
+		// client-go's informers have the method from v0.38 on.
+		if s, ok := i.(interface{ SetShardSelector(sharding.Selector) error }); ok && f.shard != nil {
+			_ = s.SetShardSelector(f.shard) // as above
 		}
 		return i
 	})

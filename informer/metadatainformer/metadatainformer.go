@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/sharding"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/metadata"
 	clientgo "k8s.io/client-go/metadata/metadatainformer"
@@ -49,6 +50,11 @@ func WithTransform(transform cache.TransformFunc) SharedInformerOption {
 	return func(c *Config) { c.Informer.Transform = transform }
 }
 
+// WithShardSelector limits each informer to a shard: see informer.Options.ShardSelector.
+func WithShardSelector(selector sharding.Selector) SharedInformerOption {
+	return func(c *Config) { c.Informer.ShardSelector = selector }
+}
+
 // NewSharedInformerFactory returns a factory for all namespaces.
 func NewSharedInformerFactory(client metadata.Interface,
 	defaultResync time.Duration) SharedInformerFactory {
@@ -62,8 +68,8 @@ func NewFilteredSharedInformerFactory(client metadata.Interface, defaultResync t
 	return New(client, defaultResync, Config{Namespace: namespace, TweakListOptions: tweakListOptions})
 }
 
-// NewSharedInformerFactoryWithOptions returns a factory for all namespaces. client-go has one
-// option, WithTransform. Use New for anything else.
+// NewSharedInformerFactoryWithOptions returns a factory for all namespaces. client-go has two
+// options, WithTransform and WithShardSelector. Use New for anything else.
 func NewSharedInformerFactoryWithOptions(client metadata.Interface, defaultResync time.Duration,
 	options ...SharedInformerOption) SharedInformerFactory {
 	var config Config

@@ -35,7 +35,7 @@ type Options struct {
 	Bookmarks bool
 	// RepeatKeys lets a batch of an InOrder hold several events of one key, in their order, for
 	// consumers that apply them so: hot keys do not end a batch. Client-go's informer before v0.38
-	// is no such consumer (FIFO-41). The others ignore it.
+	// is no such consumer. The others ignore it.
 	RepeatKeys bool
 	// MaxBatch is the most deltas that a PopBatch hands out; 0 means DefaultMaxBatch.
 	// DeltaFIFO has no PopBatch.

@@ -22,6 +22,8 @@ var suiteFIFOs = []struct {
 	{"InOrder", contract.InOrder, deltafifo.Options{}, newInOrder},
 	{"InOrder-batches-of-3", contract.InOrder, deltafifo.Options{MaxBatch: 3}, newInOrder},
 	{"InOrder-atomic", contract.InOrderAtomic, deltafifo.Options{Atomic: true}, newInOrder},
+	{"InOrder-repeated-keys", contract.InOrderAtomic,
+		deltafifo.Options{Atomic: true, RepeatKeys: true}, newInOrder},
 }
 
 func newCoalescing(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO {

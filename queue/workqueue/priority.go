@@ -11,6 +11,7 @@ import (
 
 var (
 	_ contract.PriorityQueue[string] = (*PriorityQueue[string])(nil)
+	_ contract.Pausable              = (*PriorityQueue[string])(nil)
 	_ contract.PriorityQueue[string] = (*PriorityQueueAs[string, contract.AddOptions])(nil)
 )
 
@@ -377,6 +378,12 @@ func (q *PriorityQueue[T]) Forget(item T) { q.limiter.Forget(item) }
 
 // NumRequeues returns how many failures of item the limiter counts.
 func (q *PriorityQueue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
+
+// Pause is [Queue.Pause]. What comes due meanwhile becomes ready.
+func (q *PriorityQueue[T]) Pause() { q.mu.setPaused(true) }
+
+// Resume ends Pause.
+func (q *PriorityQueue[T]) Resume() { q.mu.setPaused(false) }
 
 // ShutDown makes the queue ignore what is added from now on, and drops what waits
 // for its time. Workers get what is ready, unless Config.DropReady is set, and then learn that the

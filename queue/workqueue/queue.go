@@ -8,7 +8,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-var _ contract.Queue[string] = (*Queue[string])(nil)
+var (
+	_ contract.Queue[string] = (*Queue[string])(nil)
+	_ contract.Pausable      = (*Queue[string])(nil)
+)
 
 // Config says how a queue is made. The zero value is a queue on the system's
 // clock that hands items out first in, first out and counts nothing.
@@ -275,6 +278,13 @@ func (q *Queue[T]) releaseLocked(at **plain[T]) {
 	n.state = dirty
 	q.pushLocked(n)
 }
+
+// Pause makes Get wait, whatever is ready, until Resume or a shutdown: everything else goes on. A
+// paused queue that is shut down hands out nothing more. Pausing twice is pausing once.
+func (q *Queue[T]) Pause() { q.mu.setPaused(true) }
+
+// Resume ends Pause.
+func (q *Queue[T]) Resume() { q.mu.setPaused(false) }
 
 // ShutDown makes the queue ignore what is added from now on. Workers get what is
 // ready and then learn that the queue is shut down. It may be called again.

@@ -24,6 +24,7 @@ type workers struct {
 	ordered    counted   // the caller's order, which holds them; nil if there is none
 	waiting    int       // goroutines in nonEmpty.Wait
 	waking     int       // those of them that were woken and do not run yet
+	paused     bool      // Get hands out nothing
 	processing int       // items that workers have
 	draining   bool      // a shutdown may wait for processing to be 0
 	drainReady bool      // and for ready
@@ -51,7 +52,7 @@ func (w *workers) init(l sync.Locker, drainReady bool) {
 // needsWakeLocked reports whether the caller must call nonEmpty.Signal, with the lock held
 // or after unlocking it: an item is ready, a goroutine waits and none is on its way.
 func (w *workers) needsWakeLocked() bool {
-	if w.ready == 0 || w.waiting == 0 || w.waking > 0 {
+	if w.ready == 0 || w.waiting == 0 || w.waking > 0 || w.paused {
 		return false
 	}
 	w.waking++
@@ -64,16 +65,27 @@ func (w *workers) wakeAllLocked() {
 	w.nonEmpty.Broadcast()
 }
 
-// awaitLocked waits until an item is ready. It returns false if the queue is shut down and
-// no item is ready. Before it sleeps it lets other goroutines run once. Under load they
+// setPaused takes the lock.
+func (w *workers) setPaused(paused bool) {
+	w.nonEmpty.L.Lock()
+	defer w.nonEmpty.L.Unlock()
+	w.paused = paused
+	w.wakeAllLocked()
+}
+
+// offersLocked reports whether Get may hand out an item.
+func (w *workers) offersLocked() bool { return w.ready > 0 && !w.paused }
+
+// awaitLocked waits until Get may hand out an item. It returns false if the queue is shut down
+// and Get may not. Before it sleeps it lets other goroutines run once. Under load they
 // bring an item, and that is cheaper than to be put to sleep and woken.
 func (w *workers) awaitLocked() bool {
 	w.countLocked()
-	if w.ready == 0 && !w.over.Load() {
+	if !w.offersLocked() && !w.over.Load() {
 		spin.Yield(w.nonEmpty.L)
 		w.countLocked()
 	}
-	for ; w.ready == 0; w.countLocked() {
+	for ; !w.offersLocked(); w.countLocked() {
 		if w.over.Load() {
 			return false
 		}

@@ -1,0 +1,10 @@
+//go:build next
+
+package informer
+
+import (
+	"k8s.io/apimachinery/pkg/sharding"
+	"k8s.io/client-go/tools/cache"
+)
+
+func shardSelectorOf(o cache.SharedIndexInformerOptions) sharding.Selector { return o.ShardSelector }
