@@ -34,6 +34,9 @@ type upstreamSuite struct {
 	// It stands in for unexported names of Theirs. It lies in a folder testdata, so that nothing
 	// else compiles it.
 	Bridge string
+	// Within is, by the path of a package that Ours imports, a file like Bridge that lets Bridge
+	// reach its unexported names.
+	Within map[string]string
 	// Specs is the test that runs the suite's specs, if it has any (Ginkgo). Each spec is reported
 	// by itself, by its texts; "" means none.
 	Specs string
@@ -65,6 +68,7 @@ func (s upstreamSuite) Run(t *testing.T) {
 	if len(tests) == 0 {
 		t.Fatalf("%s has no tests", s.Theirs)
 	}
+	s.count(t, len(tests))
 	results, output, err := s.goTest(overlay, modules, tests)
 	if err != nil {
 		t.Fatal(err)
@@ -118,6 +122,25 @@ func (s upstreamSuite) Run(t *testing.T) {
 		if strings.HasPrefix(name, "Test") {
 			t.Run(name, func(t *testing.T) { t.Skip(reason) })
 		}
+	}
+}
+
+// count asserts that doc.go says how many tests run, and how many are left out.
+func (s upstreamSuite) count(t *testing.T, run int) {
+	version, err := list(s.Theirs, "{{.Module.Version}}")
+	doc, unread := os.ReadFile("doc.go")
+	if err := errors.Join(err, unread); err != nil {
+		t.Fatal(err)
+	}
+	leftOut := 0
+	for name := range s.LeftOut {
+		if strings.HasPrefix(name, "Test") {
+			leftOut++
+		}
+	}
+	line := fmt.Sprintf("%s %s: %d run, %d are left out", s.Theirs, version, run, leftOut)
+	if !strings.Contains(version, "-") && !bytes.Contains(doc, []byte(line+"\n")) {
+		t.Errorf("doc.go does not say %q", line)
 	}
 }
 
@@ -225,11 +248,19 @@ func (s upstreamSuite) overlay(tmp string) (file string, tests []string, err err
 		replace[filepath.Join(ours, "upstream_"+name)] = written
 	}
 	if s.Bridge != "" {
-		written, err := filepath.Abs(s.Bridge)
+		bridge := filepath.Join(ours, "upstream_bridge_test.go")
+		if replace[bridge], err = filepath.Abs(s.Bridge); err != nil {
+			return "", nil, err
+		}
+	}
+	for path, within := range s.Within {
+		dir, err := s.dirOf(path)
 		if err != nil {
 			return "", nil, err
 		}
-		replace[filepath.Join(ours, "upstream_bridge_test.go")] = written
+		if replace[filepath.Join(dir, "upstream_bridge.go")], err = filepath.Abs(within); err != nil {
+			return "", nil, err
+		}
 	}
 	for name := range unused {
 		err = errors.Join(err, fmt.Errorf("%s has no %s any more", s.Theirs, name))

@@ -49,8 +49,8 @@ func popFIFOs() []Mutant {
 			func(f *fifo, _ *model) { f.wakeAll = f.cond.Signal }),
 		coalescing("discards on close", "Pop of a closed FIFO hands out nothing more", "FIFO-4",
 			func(f *fifo, _ *model) { f.ended = func() bool { return f.mu.closed } }),
-		coalescing("add waits after close", "a closed FIFO has no room, and Add waits for some", "FIFO-64",
-			func(f *fifo, _ *model) {
+		coalescing("add waits after close", "a closed FIFO has no room, and Add waits for some",
+			"FIFO-64", func(f *fifo, _ *model) {
 				sound := f.produce
 				f.produce = func(kind contract.DeltaType, key string, obj any) {
 					for f.mu.closed {

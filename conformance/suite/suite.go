@@ -10,7 +10,7 @@
 // Cost: a case runs on one goroutine of its own. A case that hangs leaves its goroutines
 // behind, because Go has no way to end them. After three such cases the rest fail without being
 // run, so that a suite ends before go test's own timeout does. Nor is a case run whose clause has
-// failed in another case that took a second or more.
+// failed in another case that took a second or more and ended.
 //
 // A message against another clause than the case's own names it in brackets, as in "List (STORE-4)
 // gave ...". If that clause has failed too, the case fails in one line.
@@ -390,7 +390,7 @@ func (r *runner[F]) run(i int, c Case[F]) Result {
 			"not run, because calls of %s do not return; mend them first, or run this clause alone",
 			strings.Join(r.stuck, ", "))
 		result.Cause, _, _ = strings.Cut(r.stuck[0], "/")
-	case slow.Elapsed >= r.cfg.patience()/6:
+	case slow.Elapsed >= r.cfg.patience()/6 && !slices.Contains(r.stuck, c.Clause+"/"+slow.Case):
 		result.Outcome, result.Cause = Fail, c.Clause
 		result.Reason = fmt.Sprintf("not run, because %s took %.1f s to fail", slow.Case,
 			slow.Elapsed.Seconds())

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
@@ -68,8 +70,7 @@ func (f *RealFIFO) atomic() *struct{ events, bookmarks bool } {
 	return new(struct{ events, bookmarks bool })
 }
 
-// nameForHandler is the name that our informer gives a handler, with the path of client-go's package
-// for ours.
+// nameForHandler is the name that our informer gives a handler, with client-go's package for ours.
 func nameForHandler(handler ResourceEventHandler) string {
 	r, err := NewSharedIndexInformer(&ListWatch{}, nil, 0, Indexers{}).AddEventHandler(handler)
 	if err != nil {
@@ -91,7 +92,9 @@ type ourReflector struct {
 	expectedType  any
 	store         ReflectorStore
 	options       ReflectorOptions
-	made          func() *informer.Reflector
+	version       string
+	once          sync.Once
+	inner         *informer.Reflector
 }
 
 func newReflector(lw ListerWatcher, expectedType any, store ReflectorStore,
@@ -102,20 +105,43 @@ func newReflector(lw ListerWatcher, expectedType any, store ReflectorStore,
 
 func newReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore,
 	options ReflectorOptions) *ourReflector {
-	r := &ourReflector{listerWatcher: lw, expectedType: expectedType, store: store, options: options}
-	r.made = sync.OnceValue(func() *informer.Reflector {
+	return &ourReflector{listerWatcher: lw, expectedType: expectedType, store: store, options: options}
+}
+
+func (r *ourReflector) made() *informer.Reflector {
+	r.once.Do(func() {
 		c, _ := r.options.Clock.(clock.WithTicker)
-		return informer.NewReflector(r.listerWatcher, r.expectedType, r.store, informer.ReflectorOptions{
+		options := informer.ReflectorOptions{
 			Name: r.options.Name, TypeDescription: r.options.TypeDescription,
 			ResyncPeriod:    r.options.ResyncPeriod,
 			MinWatchTimeout: max(r.options.MinWatchTimeout, informer.DefaultMinWatchTimeout), Clock: c,
 			Backoff:      r.options.Backoff,
 			ShouldResync: r.ShouldResync, PageSize: r.WatchListPageSize,
 			MaxInternalErrorRetryDuration: r.MaxInternalErrorRetryDuration,
-		})
+		}
+		r.inner = informer.NewReflector(r.listerWatcher, r.expectedType, r.store, options)
+		if r.version != "" {
+			r.inner.SetVersion(r.version)
+		}
 	})
-	return r
+	return r.inner
 }
+
+func (r *ourReflector) setLastSyncResourceVersion(version string) { r.version = version }
+func (r *ourReflector) useWatchList() bool                        { return r.made().UsesWatchList() }
+func (r *ourReflector) list(ctx context.Context) error            { return r.made().List(ctx) }
+
+const defaultExpectedTypeName = "<unspecified>"
+
+func getTypeDescriptionFromObject(obj any) string {
+	return newReflector(&ListWatch{}, obj, nil, 0).TypeDescription()
+}
+
+func getExpectedGVKFromObject(obj any) *schema.GroupVersionKind {
+	return newReflector(&ListWatch{}, obj, nil, 0).made().ExpectedGVK()
+}
+
+func isUnsupportedTableObject(obj runtime.Object) bool { return informer.IsTable(obj) }
 
 func (r *ourReflector) Name() string            { return r.made().Name() }
 func (r *ourReflector) TypeDescription() string { return r.made().TypeDescription() }
