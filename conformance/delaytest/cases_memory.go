@@ -18,7 +18,7 @@ const (
 	keptAnyway, keptPerItem = 512 << 10, 2
 	leastFlood              = 20_000 // with fewer items, keptAnyway would hide a leak
 	// The number of items that are added and popped while few wait.
-	passing = 300_000
+	passing = 100_000
 	// The number of items that are added again and again, and the bytes that each may take
 	// beyond what it takes when it is added once.
 	heavyItems, heavyItem = 1000, 1024

@@ -33,8 +33,8 @@ var memoryCases = []suite.Case[NewStore]{
 		runtime.KeepAlive(s)
 	}, Why: whyGrows},
 	{Clause: "STORE-53", Name: "former-keys-and-values", Run: func(t *suite.T, newStore NewStore) {
-		const limit = 512 << 10 // bytes: some 17 for each of 30,000 objects
-		suite.KeepsLess(t, limit, 100, 30_000,
+		const limit = 256 << 10 // bytes: some 26 for each of 10,000 objects
+		suite.KeepsLess(t, limit, 100, 10_000,
 			"%d objects came and went, each with a key and index values of its own",
 			func(n int) contract.Store {
 				s := newStore(indexers())
