@@ -19,6 +19,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -227,7 +228,7 @@ func NewConfig(opts []Option) (Config, error) {
 	}
 	if c.Effort == 0 {
 		c.Effort = 1
-		if testing.Testing() && testing.Short() {
+		if testing.Testing() && flag.Parsed() && testing.Short() {
 			c.Effort = 0.1
 		}
 	}
