@@ -95,7 +95,7 @@ func TestNoWordIsBroken(t *testing.T) {
 	}
 	letters := regexp.MustCompile(`\pL+`)
 	words := letters.FindAllString(escapes.ReplaceAllString(in(1000), ""), -1)
-	for _, width := range []int{80, 81, 93, 100, 120, 130} {
+	for _, width := range []int{72, 80, 81, 93, 100, 120, 130} {
 		border, shown := 0, in(width)
 		for line := range strings.SplitSeq(shown, "\n") {
 			n := text.StringWidthWithoutEscSequences(line)

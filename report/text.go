@@ -54,7 +54,8 @@ func (rep *Report) WriteText(out io.Writer, to Terminal) error {
 		w.printf("%s\n", to.wrapped(shortLegend(r)))
 	}
 	if len(rep.Answers) > 0 {
-		w.printf("\nWhat to use instead of the reference (0.5x: half of its numbers, on average)\n")
+		w.printf("\n%s\n", to.wrapped(
+			"What to use instead of the reference (0.5x: half of its numbers, on average)"))
 	}
 	if disturbed != "" { // again, for this is the end that a terminal shows
 		w.printf("%s\n", disturbed)
