@@ -5,76 +5,51 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/informerbench/informerbench/measure/compare"
-	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // mostConcerns is how many things an answer in a terminal names.
 const mostConcerns = 3
 
-// writeAnswer writes what a run says for each component: which implementation, what it gains
-// and loses in what differs most, at what price, what is open, and which others are not told apart.
-// It takes two lines for a component, and two more.
-func writeAnswer(w *writer, answers []compare.Answer, to Terminal) {
-	if len(answers) == 0 {
-		return
+// answer is what a run says of a component: which implementation to use under which load, what it
+// gains and loses in what differs most, at what price, what is open, and which others are not told
+// apart. The last line says it in short.
+func (to Terminal) answer(a compare.Answer, load string) string {
+	if load != "" {
+		load = ", " + load
 	}
-	w.printf("\nWhat to use instead of the reference (0.5x: half of its numbers, on average)\n")
-	for _, a := range answers {
-		w.printf("%s\n", to.answer(a))
-	}
-}
-
-func (to Terminal) answer(a compare.Answer) string {
 	open := fmt.Sprintf("%d of %d inconclusive", a.Inconclusive, a.Judged)
 	if a.Use == a.Reference {
-		head := fmt.Sprintf("%-9s keep %s: %s", a.Component, a.Reference, kept(a))
-		if to.Wide || utf8.RuneCountInString(head+"; "+open) <= to.width() {
-			return head + "; " + open
-		}
-		return to.wrapped(head) + "\n   " + open
+		return to.indent(fmt.Sprintf("%s: keep %s%s", a.Component, a.Reference, load), kept(a)+"; "+open)
 	}
-	head := fmt.Sprintf("%-9s %s", a.Component, to.painted(stats.Better, a.Use))
-	rest := utf8.RuneCountInString(fmt.Sprintf("%-9s %s; price: ; %s", a.Component, a.Use, open))
-	texts := prices(a)
-	for i, text := range texts { // the longest that fits, else the shortest
-		if to.Wide || i == len(texts)-1 || rest+utf8.RuneCountInString(text) <= to.width() {
-			head += "; price: " + to.painted(stats.Worse, text)
-			break
-		}
+	var gains []string
+	for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {
+		gains = append(gains, to.painted(c.Verdict(), WeighedText(c)))
 	}
-	return fmt.Sprintf("%s; %s\n   %s", head, open, to.gains(a))
+	head := fmt.Sprintf("%s: %s instead of %s%s", a.Component, to.painted(stats.Better, a.Use),
+		a.Reference, load)
+	rest := []string{open}
+	if price := price(a); price != "" {
+		rest = []string{"price: " + to.painted(stats.Worse, price), open}
+	}
+	if len(a.Level) > 0 {
+		rest = append(rest, "not told apart from it: "+strings.Join(a.Level, ", "))
+	}
+	return to.indent(head, strings.Join(gains, ", "), strings.Join(rest, "; "), sentence(a))
 }
 
-// gains names what differs most, and then what is not told apart. Where that does not fit the
-// terminal, fewer concerns are named, at least one.
-func (to Terminal) gains(a compare.Answer) string {
-	level := levelWith(a)
-	if level != "" {
-		level = "; " + level
-	}
-	for n := min(mostConcerns, len(a.Concerns)); ; n-- {
-		var plain, painted []string
-		for _, c := range a.Concerns[:n] {
-			text := WeighedText(c)
-			plain, painted = append(plain, text), append(painted, to.painted(c.Verdict(), text))
+// indent breaks lines, each with all lines but the first of the first one indented.
+func (to Terminal) indent(lines ...string) string {
+	const by = 3
+	for i, line := range lines {
+		if !to.Wide {
+			lines[i] = wrapNames(line, max(1, to.width()-by))
 		}
-		if n <= 1 || to.Wide || utf8.RuneCountInString(
-			"   "+strings.Join(plain, ", ")+level) <= to.width() {
-			return strings.Join(painted, ", ") + level
-		}
+		lines[i] = strings.ReplaceAll(lines[i], "\n", "\n"+strings.Repeat(" ", by))
 	}
-}
-
-// levelWith names the others that the run does not tell apart, "" if there are none.
-func levelWith(a compare.Answer) string {
-	if len(a.Level) == 0 {
-		return ""
-	}
-	return "not told apart from it: " + strings.Join(a.Level, ", ")
+	return strings.Join(lines, "\n"+strings.Repeat(" ", by))
 }
 
 // kept says why the reference stays, "" if it does not.
@@ -88,11 +63,10 @@ func kept(a compare.Answer) string {
 	return fmt.Sprintf("%s gains more, and %s", a.Rejected, a.Why)
 }
 
-// prices say what an implementation does worst, the longest text first; none if nothing is
-// proved worse.
-func prices(a compare.Answer) []string {
+// price says what an implementation does worst, "" if nothing is proved worse.
+func price(a compare.Answer) string {
 	if len(a.Worse) == 0 {
-		return nil
+		return ""
 	}
 	c, more := a.Worse[0], ""
 	if n := len(a.Worse); n > 1 {
@@ -104,24 +78,17 @@ func prices(a compare.Answer) []string {
 		case alike && ofOthers == c.Name.Metric:
 			more = fmt.Sprintf(" (worst of %d)", n)
 		case alike:
-			more = fmt.Sprintf(" and %d of %s", n-1, ofOthers)
+			more = fmt.Sprintf(" and %d of %s", n-1, Heading(ofOthers))
 		}
 	}
-	// A concern alone would read as the mean over its rows, which stands in the line below.
-	row := "a row of " + string(metrics.Of(c.Name.Metric).Concern)
-	return []string{
-		numberName(c) + " " + RatioText(*c.Ratio) + more,
-		numberName(c) + " " + FactorText(c.Ratio.Estimate) + more,
-		row + " " + FactorText(c.Ratio.Estimate) + more,
-	}
+	return numberName(c) + " " + RatioText(*c.Ratio) + more
 }
 
 // WeighedText is a concern with its ratio, and its verdict where that is not better: the colour
-// alone would not tell. "delay 0.50x [0.45, 0.55]", "memory 1.30x [1.20, 1.40] (worse)". Where
-// single
-// gains are bounded there is no interval: "delay 1/900 or less".
+// alone would not tell: "memory 1.30x [1.20, 1.40] (worse)". Where single gains are bounded there
+// is no interval: "memory 1/900 or less".
 func WeighedText(w compare.Weighed) string {
-	text := string(w.Concern) + " " + weighedRatio(w)
+	text := concernText(w) + " " + weighedRatio(w)
 	if v := w.Verdict(); v != stats.Better {
 		text += " (" + string(v) + ")"
 	}

@@ -49,7 +49,8 @@ func (c Curve) drawable() bool {
 }
 
 func (s Scaling) title(c Curve) string {
-	return fmt.Sprintf("%s, %s: %s", s.Workload, cmp.Or(c.Series, compare.ProcessSeries), c.Metric)
+	return fmt.Sprintf("%s, %s: %s", s.Workload, cmp.Or(c.Series, compare.ProcessSeries),
+		Heading(c.Metric))
 }
 
 // pictureFile is the picture's path within the run's folder. It is unique, because
@@ -344,7 +345,7 @@ func axisOf(what string) string {
 		return name
 	}
 	if help := metrics.Of(what).Help; help != "" {
-		return fmt.Sprintf("%s (%s)", help, what)
+		return fmt.Sprintf("%s (%s)", help, Heading(what))
 	}
 	if group, ok := strings.CutSuffix(what, "-rate"); ok {
 		return group + " (operations offered per second)"

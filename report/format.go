@@ -13,6 +13,9 @@ import (
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
+// Heading is the name of a metric beside values that have units: "response-p99".
+func Heading(metric string) string { return strings.TrimSuffix(metric, "-ns") }
+
 // NumberText formats a value in the unit of its metric, to three digits, or three decimals of
 // a count: "133ns".
 func NumberText(metric string, v float64) string {
@@ -97,9 +100,9 @@ func effect(c *compare.Comparison) string {
 	case r.Estimate == stats.FromZero:
 		return "from 0"
 	case r.Hi == stats.FromZero:
-		return fmt.Sprintf("%.3gx [%.3g, ...]", r.Estimate, r.Lo)
+		return fmt.Sprintf("%sx [%s, ...]", digits(r.Estimate), digits(r.Lo))
 	default:
-		return fmt.Sprintf("%.3gx [%.3g, %.3g]", r.Estimate, r.Lo, r.Hi)
+		return fmt.Sprintf("%sx [%s, %s]", digits(r.Estimate), digits(r.Lo), digits(r.Hi))
 	}
 }
 

@@ -158,7 +158,7 @@ func (l *latency) draw(histograms []*stats.Histogram, names []string, reference 
 		l.X = append(l.X, gridLine{x(p), fmt.Sprintf("p%g", p)})
 		l.Columns = append(l.Columns, fmt.Sprintf("p%g", p))
 	}
-	l.Columns = append(l.Columns, "longest", "operations")
+	l.Columns = append(l.Columns, "longest", "count")
 	for e := lo; e <= hi; e++ {
 		l.Y = append(l.Y, gridLine{y(math.Pow(10, e)), duration(math.Pow(10, e))})
 	}

@@ -127,7 +127,7 @@ func writeChecks(w *writer, r *record.Run) {
 // writeGroup writes a comparison of the key metrics, then every number with its interval.
 func writeGroup(w *writer, r *record.Run, g compare.Group) {
 	w.printf("### %s\n\n", g.Title)
-	notes := &footnotes{}
+	notes := notesOf(g, nil)
 	w.printf("%s\n\n%s\n", everything.comparison(r, g, notes).RenderMarkdown(),
 		markdownLines(notes.text()+linesOf(percentileNotes(g))))
 	notes = &footnotes{}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,23 +140,13 @@ func execute(w io.Writer, t *template.Template, page any) error {
 // page is what the template shows of a run.
 type page struct {
 	frame
+	Disturbed    string // said first, "" if it was not
 	Answers      []pageAnswer
 	Trust        trust
 	Groups       []pageGroup
 	Confidence   string // of the intervals
 	Parts        []part
 	HasReference bool // something is compared
-}
-
-// pageAnswer is what the run says of a component.
-type pageAnswer struct {
-	compare.Answer
-	ID       string
-	Concerns []mark // of the implementation to use
-	Prices   []mark // what it does worst
-	// MorePrices counts the other comparisons that are worse.
-	MorePrices int
-	Axis       axis
 }
 
 // pageGroup is a table: a workload at one value of its sweep.
@@ -225,6 +216,13 @@ func (rep *Report) WriteHTML(out io.Writer) error {
 		Parts: parts, Confidence: fmt.Sprintf("%.0f%%", 100*stats.Confidence),
 	}
 	p.Warnings, p.Left = compare.RunWarnings(r), leftOut(r)
+	if p.Disturbed, _ = compare.Disturbance(r); p.Disturbed != "" {
+		p.Warnings = p.Warnings[1:]
+	}
+	general := generalNotes(groups)
+	for _, text := range slices.Sorted(maps.Keys(general)) {
+		p.Warnings = append(p.Warnings, "most numbers: "+text)
+	}
 	p.Verdicts = []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive}
 	var floors []float64
 	for _, g := range groups {
@@ -237,7 +235,7 @@ func (rep *Report) WriteHTML(out io.Writer) error {
 		return err
 	}
 	for _, g := range groups {
-		shown := groupOn(r, g, p.Flames, ids)
+		shown := groupOn(r, g, p.Flames, general, ids)
 		p.Groups = append(p.Groups, shown)
 		for _, c := range g.Cells {
 			if c.Role == "" {
@@ -259,6 +257,7 @@ func (rep *Report) WriteHTML(out io.Writer) error {
 	}
 	for _, a := range rep.Answers {
 		p.Answers = append(p.Answers, answerOn(a, ids, rowOf))
+		p.Answers[len(p.Answers)-1].Load = loadOf(r, a.Component)
 	}
 	p.HasReference = p.Judged > 0
 	return execute(out, pageTemplate, p)
@@ -296,44 +295,8 @@ func (rep *Report) parts(ids anchors) (parts []part, err error) {
 	return parts, nil
 }
 
-// answerOn takes the ids of the rows of all comparisons.
-func answerOn(a compare.Answer, ids anchors, rows map[*compare.Comparison]string) pageAnswer {
-	out := pageAnswer{Answer: a, ID: ids.of("answer " + a.Component)}
-	ratios := []stats.Ratio{}
-	for _, c := range a.Concerns {
-		ratios = append(ratios, c.Ratio)
-	}
-	worst := a.Worse[:min(mostConcerns, len(a.Worse))]
-	out.MorePrices = len(a.Worse) - len(worst)
-	named := map[string]int{}
-	for _, c := range worst {
-		ratios = append(ratios, *c.Ratio)
-		named[numberName(c)]++
-	}
-	out.Axis = axisFor(ratios)
-	for _, c := range a.Concerns {
-		m := out.Axis.mark(string(c.Concern), c.Ratio, c.Verdict())
-		m.Text = weighedRatio(c)
-		out.Concerns = append(out.Concerns, m)
-	}
-	for _, c := range worst {
-		name := numberName(c)
-		if named[name] > 1 {
-			name += " of " + c.Name.Workload
-		}
-		price := out.Axis.mark(name, *c.Ratio, c.Verdict)
-		price.To = rows[c]
-		out.Prices = append(out.Prices, price)
-	}
-	return out
-}
-
-// numberName is the name of a number within its workload: "get: ns/op", "heap-B/object".
-func numberName(c *compare.Comparison) string {
-	return strings.TrimPrefix(c.Name.Series+": ", compare.ProcessSeries+": ") + c.Name.Metric
-}
-
-func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
+func groupOn(r *record.Run, g compare.Group, f *flames, general map[string]bool,
+	ids anchors) pageGroup {
 	out := pageGroup{ID: ids.of(g.Title), Title: g.Title, Component: string(g.Cells[0].Component),
 		Reference: r.ReferenceOf(g.Cells).Label()}
 	out.Axis = axisOfGroup(g)
@@ -341,7 +304,7 @@ func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
 	for _, c := range g.Cells {
 		keys = append(keys, c.ID())
 	}
-	notes := &footnotes{}
+	notes := notesOf(g, general)
 	for _, row := range keyRows(g) {
 		out.Rows = append(out.Rows, rowOn(r, g, row, out, notes, ids))
 		out.Rows[len(out.Rows)-1].Profiles = f.of(keys...)
@@ -360,13 +323,13 @@ func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes 
 	ids anchors) pageRow {
 	series := cmp.Or(row.Series, compare.ProcessSeries)
 	out := pageRow{
-		ID: ids.of(g.Title + " " + series + " " + row.Metric), Operation: series, Metric: row.Metric,
+		ID: ids.of(g.Title + " " + series + " " + row.Metric), Operation: series, Metric: Heading(row.Metric),
 		Help: metrics.Of(row.Metric).Help, Noise: percent(row.Floor),
 	}
 	if row.Harness > 0 {
 		out.Harness = duration(row.Harness)
 	}
-	for _, l := range block(r, g, row, notes) {
+	for _, l := range block(r, g, row, notes, true) {
 		shown := pageLine{Impl: l.impl, Median: l.median, Effect: l.effect}
 		if a := l.against; a != nil && a.Ratio != nil {
 			m := in.Axis.mark(l.impl, *a.Ratio, a.Verdict)
@@ -387,7 +350,7 @@ func everyNumber(g compare.Group, format func(metric string, e stats.Estimate) s
 	}
 	for _, row := range g.Rows {
 		cells := make([]string, len(out.Header))
-		cells[0], cells[1] = cmp.Or(row.Series, compare.ProcessSeries), row.Metric
+		cells[0], cells[1] = cmp.Or(row.Series, compare.ProcessSeries), Heading(row.Metric)
 		for _, v := range row.Values {
 			cells[2+v.Cell] = format(row.Metric, v.Estimate)
 		}

@@ -38,8 +38,8 @@ func percentileNotes(g compare.Group) (notes []string) {
 				g.Rows[i].Metric != metrics.Percentile(d, metrics.JudgedPercentile):
 				notes = append(notes, fmt.Sprintf(
 					"too few operations for a p%d, which needs %d in each process: %s of %s is judged instead",
-					metrics.JudgedPercentile, metrics.FewestFor(metrics.JudgedPercentile), g.Rows[i].Metric,
-					row.Series))
+					metrics.JudgedPercentile, metrics.FewestFor(metrics.JudgedPercentile),
+					Heading(g.Rows[i].Metric), row.Series))
 			}
 		}
 	}

@@ -155,7 +155,7 @@ func writeScaling(w *writer, scalings []Scaling) {
 		}
 		t.AppendHeader(header)
 		for _, c := range s.Curves {
-			name, metric := cmp.Or(c.Series, compare.ProcessSeries), c.Metric
+			name, metric := cmp.Or(c.Series, compare.ProcessSeries), Heading(c.Metric)
 			for _, l := range c.Lines {
 				row := table.Row{name, metric, l.Impl}
 				for _, n := range s.Sizes {

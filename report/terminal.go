@@ -3,8 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -49,7 +51,7 @@ func (to Terminal) columns() columns {
 var everything = Terminal{Wide: true}
 
 // comparison lays out a group's key metrics in the columns that fit.
-func (to Terminal) comparison(r *record.Run, g compare.Group, notes *footnotes) table.Writer {
+func (to Terminal) comparison(r *record.Run, g compare.Group, notes *footnotes) *fitted {
 	t := to.table(map[columns]table.Row{
 		fewColumns: {"operation", "implementation", "against the first", "verdict"},
 		withMedian: {"operation", "implementation", "median [interval]", "against the first", "verdict"},
@@ -61,7 +63,7 @@ func (to Terminal) comparison(r *record.Run, g compare.Group, notes *footnotes) 
 		if t.Length() > 0 {
 			t.AppendSeparator()
 		}
-		lines := block(r, g, row, notes)
+		lines := block(r, g, row, notes, to.columns() != fewColumns)
 		for i, l := range lines {
 			t.AppendRow(to.cells(row, l, i, len(lines), last))
 			last = l.series
@@ -104,46 +106,82 @@ func (to Terminal) cells(row compare.Row, l line, i, lines int, last string) tab
 }
 
 // table has the columns that fit.
-func (to Terminal) table(headers map[columns]table.Row) table.Writer {
-	t := table.NewWriter()
+func (to Terminal) table(headers map[columns]table.Row) *fitted {
+	t := &fitted{Writer: table.NewWriter(), to: to}
 	header := headers[to.columns()]
 	t.AppendHeader(header)
-	to.fit(t, len(header))
+	t.widen(header)
 	return t
 }
 
-// The last columns of a table of comparisons: "0.354x [0.332, 0.377]", "inconclusive".
+// fitted is a table that is rendered within the terminal, with longer texts broken.
+type fitted struct {
+	table.Writer
+	to     Terminal
+	widths []int // that the columns would have
+}
+
+func (t *fitted) AppendRow(row table.Row, config ...table.RowConfig) {
+	t.widen(row)
+	t.Writer.AppendRow(row, config...)
+}
+
+func (t *fitted) widen(row table.Row) {
+	t.widths = append(t.widths, make([]int, max(0, len(row)-len(t.widths)))...)
+	for i, cell := range row {
+		t.widths[i] = max(t.widths[i], text.LongestLineLen(fmt.Sprint(cell)))
+	}
+}
+
+// The last columns of a table of comparisons have these widths before the others share what is
+// left: "0.354x [0.332, 0.377]", "inconclusive".
 const (
-	ratioWidth   = 22
+	ratioWidth   = 21
 	verdictWidth = 12
 )
 
-// fit keeps a table of comparisons with four or five columns within the terminal. Longer
-// texts are broken.
-func (to Terminal) fit(t table.Writer, columns int) {
-	if to.Wide {
-		return
+// Render gives each column its share of the terminal, and what it does not need to the others.
+func (t *fitted) Render() string {
+	if t.to.Wide {
+		return t.Writer.Render()
 	}
-	free := max(3*columns, to.width()-3*columns-1) // without borders and padding
-	rest := max(1, free-ratioWidth-verdictWidth)
-	widths := []int{(rest + 1) / 2, rest / 2, ratioWidth, verdictWidth}
-	if columns == 5 {
-		widths = []int{rest * 35 / 100, rest * 30 / 100, rest * 35 / 100, ratioWidth, verdictWidth}
-	}
+	widths := slices.Clone(t.widths)
+	names := widths[:len(widths)-2]
+	widths[len(names)] = min(widths[len(names)], ratioWidth)
+	widths[len(names)+1] = min(widths[len(names)+1], verdictWidth)
+	left := t.to.width() - 3*len(widths) - 1 - widths[len(names)] - widths[len(names)+1]
+	order := slices.SortedFunc(maps.Keys(maps.Collect(slices.All(names))), func(a, b int) int {
+		return cmp.Or(cmp.Compare(names[a], names[b]), cmp.Compare(a, b))
+	})
 	var configs []table.ColumnConfig
+	for i, column := range order {
+		names[column] = max(1, min(names[column], left/(len(order)-i)))
+		left -= names[column]
+	}
 	for i, n := range widths {
-		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMax: max(1, n),
+		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMax: n,
 			WidthMaxEnforcer: wrapNames})
 	}
 	t.SetColumnConfigs(configs)
+	return t.Writer.Render()
 }
 
-// wrapNames breaks lines after a space or a slash, or within a longer word.
+// wrapNames breaks lines after spaces. A word that is longer than a line is broken after
+// punctuation, and only one without that in its letters.
 func wrapNames(s string, width int) string {
-	const afterSlash = "/\u2060 " // where no foreign text has a space
-	wrapped := text.WrapSoft(strings.ReplaceAll(s, "/", afterSlash), width)
-	return trimmed(strings.NewReplacer(afterSlash, "/", "/\u2060", "/").Replace(wrapped))
+	const mark = "\u2060" // no foreign text has one: it is shown as an escape
+	words := strings.Split(s, " ")
+	for i, w := range words {
+		if text.StringWidthWithoutEscSequences(w) > width {
+			words[i] = punctuation.ReplaceAllString(w, "$0"+mark+" ")
+		}
+	}
+	wrapped := text.WrapSoft(strings.Join(words, " "), width)
+	return trimmed(strings.NewReplacer(mark+" ", "", mark, "").Replace(wrapped))
 }
+
+// punctuation is where a long name may be broken.
+var punctuation = regexp.MustCompile(`[/_:+,-]\b`)
 
 // colours of verdicts: what is better or worse is also said in words.
 var colours = map[stats.Verdict]text.Color{
@@ -172,9 +210,7 @@ func (to Terminal) wrapped(s string) string {
 	}
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
-		if utf8.RuneCountInString(line) > to.width() {
-			lines[i] = trimmed(text.WrapSoft(line, to.width()))
-		}
+		lines[i] = wrapNames(line, to.width())
 	}
 	return strings.Join(lines, "\n")
 }

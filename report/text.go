@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -24,8 +26,13 @@ func (rep *Report) WriteText(out io.Writer, to Terminal) error {
 	w := &writer{w: out}
 	r, groups := rep.Run, rep.Groups
 	all := generalNotes(groups)
+	disturbed, _ := compare.Disturbance(r)
+	disturbed = to.wrapped(to.painted(stats.Worse, disturbed))
+	if disturbed != "" {
+		w.printf("%s\n\n", disturbed)
+	}
 	for _, g := range groups {
-		notes := &footnotes{general: all}
+		notes := notesOf(g, all)
 		t := to.comparison(r, g, notes)
 		forTerminal(t, g.Title)
 		w.printf("%s\n%s\n", t.Render(), to.wrapped(notes.text()+linesOf(percentileNotes(g))))
@@ -36,15 +43,26 @@ func (rep *Report) WriteText(out io.Writer, to Terminal) error {
 	for _, text := range slices.Sorted(maps.Keys(all)) {
 		w.printf("%s\n", to.wrapped("most numbers: "+indented(text)))
 	}
-	for _, warning := range compare.RunWarnings(r) {
-		w.printf("%s\n", to.wrapped("warning: "+indented(warning)))
+	for i, warning := range compare.RunWarnings(r) {
+		if i > 0 || disturbed == "" {
+			w.printf("%s\n", to.wrapped("warning: "+indented(warning)))
+		}
 	}
 	if to.columns() == everyColumn {
 		w.printf("%s\n", legend(r))
 	} else {
 		w.printf("%s\n", to.wrapped(shortLegend(r)))
 	}
-	writeAnswer(w, rep.Answers, to)
+	if len(rep.Answers) > 0 {
+		w.printf("\n%s\n", to.wrapped(
+			"What to use instead of the reference (0.5x: half of its numbers, on average)"))
+	}
+	if disturbed != "" { // again, for this is the end that a terminal shows
+		w.printf("%s\n", disturbed)
+	}
+	for _, a := range rep.Answers {
+		w.printf("%s\n", to.answer(a, loadOf(r, a.Component)))
+	}
 	return w.err
 }
 
@@ -63,14 +81,16 @@ type line struct {
 	noise, finds         string
 }
 
-// block lays out a row of a group: a line for each implementation.
-func block(r *record.Run, g compare.Group, row compare.Row, notes *footnotes) (lines []line) {
+// block lays out a row of a group: a line for each implementation. Without medians only the
+// reference's is shown, and has footnotes.
+func block(r *record.Run, g compare.Group, row compare.Row, notes *footnotes,
+	medians bool) (lines []line) {
 	for _, c := range g.Cells {
 		if c.Role != "" {
 			continue
 		}
-		l := line{series: cmp.Or(row.Series, compare.ProcessSeries), metric: row.Metric, impl: c.Label(),
-			median: "not supported", noise: percent(row.Floor)}
+		l := line{series: cmp.Or(row.Series, compare.ProcessSeries), metric: Heading(row.Metric),
+			impl: c.Label(), median: "not supported", noise: percent(row.Floor)}
 		if len(r.Measured(c)) == 0 {
 			l.median = "not measured"
 		}
@@ -78,7 +98,9 @@ func block(r *record.Run, g compare.Group, row compare.Row, notes *footnotes) (l
 			if v.Impl != c.Label() {
 				continue
 			}
-			l.median = interval(row.Metric, v.Estimate) + notes.mark(v.Estimate.Warnings)
+			if l.median = interval(row.Metric, v.Estimate); medians || v.Against == nil {
+				l.median += notes.mark(v.Estimate.Warnings)
+			}
 			if a := v.Against; a != nil {
 				l.against, l.effect, l.verdict, l.finds = a, effect(a)+notes.mark(a.Warnings), verdict(a),
 					factor(a.Detectable)
@@ -111,22 +133,70 @@ func factor(relative float64) string {
 // footnotes carries warnings with the numbers that they taint: a letter beside
 // the number, the text below the table.
 type footnotes struct {
-	texts   []string
-	general map[string]bool // said elsewhere, of most numbers
+	notes   []footnote
+	general map[string]bool // of most numbers, which have no letter
+	here    []string        // those that are general in this table alone
+}
+
+// footnote is a warning, and in how many forks of a number it was given.
+type footnote struct {
+	text        string
+	least, most int // 0 if it does not say
+	of          string
+}
+
+// inForks ends a warning that was counted over forks.
+var inForks = regexp.MustCompile(` \((\d+) of (\d+) forks\)$`)
+
+// footnoteOf is the note of one warning.
+func footnoteOf(warning string) footnote {
+	n := footnote{text: warning}
+	if m := inForks.FindStringSubmatch(warning); m != nil {
+		n.text, n.of = strings.TrimSuffix(warning, m[0]), m[2]
+		n.least, _ = strconv.Atoi(m[1]) // digits; too many are 0
+		n.most = n.least
+	}
+	return n
+}
+
+func (n footnote) String() string {
+	switch {
+	case n.most == 0:
+		return n.text
+	case n.least == n.most:
+		return fmt.Sprintf("%s (%d of %s forks)", n.text, n.most, n.of)
+	}
+	return fmt.Sprintf("%s (%d to %d of %s forks)", n.text, n.least, n.most, n.of)
+}
+
+// notesOf are the footnotes of a group's table. general are those of most numbers of the run.
+func notesOf(g compare.Group, general map[string]bool) *footnotes {
+	f := &footnotes{general: map[string]bool{}}
+	maps.Copy(f.general, general)
+	for _, text := range slices.Sorted(maps.Keys(generalNotes([]compare.Group{g}))) {
+		if !general[text] {
+			f.general[text], f.here = true, append(f.here, text)
+		}
+	}
+	return f
 }
 
 // mark returns the letters of the warnings, " (a)(c)".
 func (f *footnotes) mark(warnings []string) string {
 	out := ""
 	for _, w := range warnings {
-		if f.general[w] {
+		n := footnoteOf(w)
+		if f.general[n.text] {
 			continue
 		}
-		at := slices.Index(f.texts, w)
+		at := slices.IndexFunc(f.notes, func(o footnote) bool {
+			return o.text == n.text && o.of == n.of
+		})
 		if at < 0 {
-			f.texts = append(f.texts, w)
-			at = len(f.texts) - 1
+			at, f.notes = len(f.notes), append(f.notes, n)
 		}
+		same := &f.notes[at]
+		same.least, same.most = min(same.least, n.least), max(same.most, n.most)
 		out += "(" + letter(at) + ")"
 	}
 	if out != "" {
@@ -135,28 +205,26 @@ func (f *footnotes) mark(warnings []string) string {
 	return out
 }
 
-// generalNotes are the warnings of more than half of the key numbers of a run. They are said
-// once, since a letter beside each number says nothing.
+// generalNotes are the warnings of more than half of the key numbers of some groups, without
+// their counts. They are said once, since a letter beside each number says nothing.
 func generalNotes(groups []compare.Group) map[string]bool {
 	numbers, count := 0, map[string]int{}
 	for _, g := range groups {
-		for _, row := range g.Rows {
-			if !row.Key {
-				continue
-			}
+		for _, row := range keyRows(g) {
 			for _, v := range row.Values {
 				numbers++
 				for _, w := range v.Estimate.Warnings {
-					count[w]++
+					count[footnoteOf(w).text]++
 				}
 			}
 		}
 	}
+	maps.DeleteFunc(count, func(_ string, n int) bool {
+		return numbers < fewestForGeneral || 2*n <= numbers
+	})
 	out := map[string]bool{}
-	for w, n := range count {
-		if numbers >= fewestForGeneral && 2*n > numbers {
-			out[w] = true
-		}
+	for w := range count {
+		out[w] = true
 	}
 	return out
 }
@@ -184,10 +252,13 @@ func linesOf(texts []string) string {
 	return b.String()
 }
 
-// list is the notes with their letters.
+// list is the notes with their letters, behind those of most numbers of the table.
 func (f *footnotes) list() (out []string) {
-	for i, t := range f.texts {
-		out = append(out, fmt.Sprintf("(%s) %s", letter(i), t))
+	for _, text := range f.here {
+		out = append(out, "most numbers of this table: "+text)
+	}
+	for i, n := range f.notes {
+		out = append(out, fmt.Sprintf("(%s) %s", letter(i), n))
 	}
 	return out
 }

@@ -97,7 +97,7 @@ func allOf(warnings ...[]string) (all []string) {
 }
 
 // versus is a line per judged comparison, in the columns that fit.
-func (to Terminal) versus(r *compare.Result, notes *footnotes) table.Writer {
+func (to Terminal) versus(r *compare.Result, notes *footnotes) *fitted {
 	t := to.table(map[columns]table.Row{
 		fewColumns: {"what", "metric", "head against base", "verdict"},
 		withMedian: {"what", "metric", "head [interval]", "head against base", "verdict"},

@@ -98,6 +98,7 @@ func NewPlan(o Options) (*Plan, error) {
 	if chosen := o.File != "" || o.Preset == "" && o.Trace != ""; !chosen && len(o.Impls) == 0 {
 		p.leaveOutStudies()
 	}
+	p.noteFewForks()
 	for _, step := range []func() error{
 		p.checkRanges, p.checkPlant, func() error { return p.vary(workloads) }, p.divide,
 	} {
@@ -180,6 +181,19 @@ func (p *Plan) leaveOutStudies() {
 	if len(out) > 0 {
 		p.notes = append(p.notes, fmt.Sprintf(
 			"left out, for they are there for study (--impl '*' takes all): %s", strings.Join(out, ", ")))
+	}
+}
+
+// noteFewForks says before the run what it cannot prove.
+func (p *Plan) noteFewForks() {
+	switch forks := p.options.Forks; {
+	case forks >= stats.FewestForks || p.options.Budget > 0:
+	case forks < stats.FewestDuets:
+		p.notes = append(p.notes, fmt.Sprintf("--forks %d proves nothing: every comparison will be "+
+			"inconclusive; give %d or more", forks, stats.FewestForks))
+	default:
+		p.notes = append(p.notes, fmt.Sprintf("--forks %d proves nothing about operations under load: "+
+			"those comparisons will be inconclusive; give %d or more", forks, stats.FewestForks))
 	}
 }
 

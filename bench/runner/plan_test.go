@@ -3,6 +3,7 @@ package runner
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,24 @@ func TestARunKnowsItsTrace(t *testing.T) {
 		if err := sameTrace(c.settings); (err == nil) != (c.want == "") || err != nil &&
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.settings, err, c.want)
+		}
+	}
+}
+
+// Too few processes to prove anything are noted before the run.
+func TestFewForksAreNoted(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]Options{
+		"--forks 2 proves nothing: every":                       {Forks: 2},
+		"--forks 5 proves nothing about operations under load:": {Forks: 5, NoBudget: true},
+		"": {Forks: 6}, "budget": {Forks: 2, Budget: time.Minute},
+	} {
+		o.Components = []string{"store"}
+		said := slices.ContainsFunc(plan(t, o).notes, func(n string) bool {
+			return strings.HasPrefix(n, "--forks") && strings.HasPrefix(n, want)
+		})
+		if said != strings.HasPrefix(want, "--forks") {
+			t.Errorf("%+v: said is %v", o, said)
 		}
 	}
 }

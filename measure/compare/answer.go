@@ -22,6 +22,9 @@ type Answer struct {
 	// Concerns are what Use gains and loses, those that differ most first. There are none if
 	// Use is the reference.
 	Concerns []Weighed
+	// Writes is how many updates Use does under load, its only concern of which everybody knows
+	// what it counts; nil if Use is the reference, or nothing writes under load.
+	Writes *Weighed
 	// Worse are the comparisons of Use with the verdict worse, those that differ most first.
 	Worse []*Comparison
 	// Inconclusive of Judged comparisons of Use have no verdict. If Use is the reference,
@@ -42,6 +45,8 @@ type Answer struct {
 // Weighed is what an implementation's comparisons with the reference say of one concern.
 type Weighed struct {
 	Concern metrics.Concern
+	// Series are those of the comparisons, each once: "writer:update".
+	Series []string
 	// Better is the direction of Ratio.
 	Better metrics.Direction
 	// Ratio is the geometric mean of the comparisons, from the mean of their lower bounds to
@@ -77,9 +82,9 @@ const mostGain = 1000
 // measured, in the order of the run. groups are Within's.
 //
 // An implementation gains by a comparison with the verdict better or worse what its interval
-// proves: the logarithm of the bound that is nearer to 1. A concern's gain is the mean over
-// its comparisons, and all concerns count alike. One that waives clauses which the reference keeps,
-// that was given up in a workload, or that failed a check of its work, is never the one to use.
+// proves (see Proved). A concern's gain is the mean over its comparisons, and all concerns count
+// alike. One that waives clauses which the reference keeps, that was given up in a workload, or that
+// failed a check of its work, is never the one to use.
 func Answers(r *record.Run, groups []Group) []Answer {
 	var out []Answer
 	given := givenUp(r)
@@ -134,13 +139,21 @@ func Answers(r *record.Run, groups []Group) []Answer {
 func (a *Answer) use(impl string, own []*Comparison) {
 	a.Use, a.Concerns = impl, weighed(own)
 	a.Judged, a.Inconclusive = len(own), withVerdict(own, stats.Inconclusive)
+	var writes []*Comparison
 	for _, c := range own {
 		if c.Verdict == stats.Worse {
 			a.Worse = append(a.Worse, c)
 		}
+		if metrics.Of(c.Name.Metric).Concern == metrics.ConcernDone &&
+			strings.HasSuffix(c.Name.Series, ":update") {
+			writes = append(writes, c)
+		}
+	}
+	if len(writes) > 0 {
+		a.Writes = &weighed(writes)[0]
 	}
 	slices.SortStableFunc(a.Worse, func(x, y *Comparison) int {
-		return cmp.Compare(proved(x), proved(y))
+		return cmp.Compare(x.Proved(), y.Proved())
 	})
 }
 
@@ -295,17 +308,20 @@ func failedCheck(r *record.Run, component, impl string) string {
 	return ""
 }
 
-// proved is the logarithm of what a comparison is proved to gain, negative if it is worse, 0
-// without such a verdict.
-func proved(c *Comparison) float64 {
+// Proved is the logarithm of what a comparison is proved to gain, beyond what a disturbance of the
+// run could have gained. It is negative for the verdict worse, and 0 for those other than better.
+func (c *Comparison) Proved() float64 {
 	if c.Verdict != stats.Better && c.Verdict != stats.Worse {
 		return 0
 	}
 	least := min(math.Abs(bounded(c.Ratio.Lo)), math.Abs(bounded(c.Ratio.Hi)))
-	if c.Verdict == stats.Worse {
+	switch {
+	case c.Verdict == stats.Worse:
 		return -least
+	case metrics.Of(c.Name.Metric).Concern == metrics.ConcernMemory:
+		return least
 	}
-	return least
+	return max(0, least-math.Log(max(1, c.disturbed)))
 }
 
 // bounded is the logarithm of a ratio, at most that of mostGain either way.
@@ -328,7 +344,7 @@ func gain(own []*Comparison) float64 {
 func provedOf(of []*Comparison) float64 {
 	total := 0.0
 	for _, c := range of {
-		total += proved(c) / float64(len(of))
+		total += c.Proved() / float64(len(of))
 	}
 	return total
 }
@@ -353,7 +369,14 @@ func weighed(own []*Comparison) (out []Weighed) {
 		w := Weighed{Concern: concern, Better: of[0].direction, Verdicts: map[stats.Verdict]int{}}
 		var estimate, lo, hi float64
 		for _, c := range of {
-			w.Verdicts[c.Verdict]++
+			if c.Verdict == stats.Better && c.Proved() <= 0 {
+				w.Verdicts[stats.Inconclusive]++ // a disturbance could explain it
+			} else {
+				w.Verdicts[c.Verdict]++
+			}
+			if !slices.Contains(w.Series, c.Name.Series) {
+				w.Series = append(w.Series, c.Name.Series)
+			}
 			w.Bounded = w.Bounded || math.Abs(math.Log(c.Ratio.Estimate)) > math.Log(mostGain)
 			n := float64(len(of))
 			estimate, lo, hi = estimate+bounded(c.Ratio.Estimate)/n, lo+bounded(c.Ratio.Lo)/n,

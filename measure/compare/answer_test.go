@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/informerbench/informerbench/measure/metrics"
@@ -52,6 +53,28 @@ func TestAnswerIsTheProvedBest(t *testing.T) {
 		a.Inconclusive != 0 {
 		t.Errorf("worse %+v, %d of %d inconclusive; want the memory, and none of 4", a.Worse,
 			a.Inconclusive, a.Judged)
+	}
+}
+
+// Where others took 60% of the processors, a gain of a factor of 2 may be theirs, and one of 5 is
+// not. The run says so first, and recommends accordingly.
+func TestDisturbanceRecommendsNothing(t *testing.T) {
+	t.Parallel()
+	for ns, want := range map[float64]string{50: "reference", 20: "other"} {
+		r := sampleRun(12, 1, recordtest.Impl{Name: "reference", NsPerOp: 100},
+			recordtest.Impl{Name: "other", NsPerOp: ns})
+		if a := answerOf(t, r); a.Use != "other" {
+			t.Errorf("undisturbed: use %s, want other", a.Use)
+		}
+		r.Environment.OthersMedian, r.Environment.OthersMax = 60, 80
+		if a := answerOf(t, r); a.Use != want {
+			t.Errorf("%g ns to 100, disturbed: use %s, want %s", ns, a.Use, want)
+		}
+		r.Warnings = []string{"another warning"}
+		if first := RunWarnings(r)[0]; !strings.HasPrefix(first, "DISTURBED: others took 60%") ||
+			!strings.Contains(first, "factor of 2.5") {
+			t.Errorf("the first warning is %q", first)
+		}
 	}
 }
 
@@ -233,12 +256,12 @@ func TestAGainIsTheSameEachTime(t *testing.T) {
 func TestAnswerBoundsWhatOneRowGains(t *testing.T) {
 	t.Parallel()
 	c := &Comparison{Verdict: stats.Better, Ratio: &stats.Ratio{Estimate: 1e-9, Lo: 0, Hi: 1e-8}}
-	if got := proved(c); math.Abs(got-math.Log(mostGain)) > 1e-9 {
+	if got := c.Proved(); math.Abs(got-math.Log(mostGain)) > 1e-9 {
 		t.Errorf("it gains %g, want at most %g", got, math.Log(mostGain))
 	}
 	c = &Comparison{Name: Name{Metric: metrics.NsPerOp}, Verdict: stats.Worse,
 		Ratio: &stats.Ratio{Estimate: stats.FromZero, Lo: 2, Hi: stats.FromZero}}
-	if got := proved(c); math.Abs(got+math.Log(2)) > 1e-9 {
+	if got := c.Proved(); math.Abs(got+math.Log(2)) > 1e-9 {
 		t.Errorf("it loses %g, want the nearer bound", got)
 	}
 	w := weighed([]*Comparison{c})

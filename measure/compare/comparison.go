@@ -86,6 +86,8 @@ type Comparison struct {
 	replaced bool    // a percentile that base alone would have judged; another stands in for it
 	controls bool    // shows what the machine changed between two runs (see control)
 	critical float64 // the largest p that would be significant, once judged
+	// disturbed is the factor by which others may have changed the number (see Disturbance)
+	disturbed float64
 }
 
 // newComparison compares two samples. Their estimates already contain the warnings of the

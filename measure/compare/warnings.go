@@ -11,7 +11,31 @@ import (
 
 // RunWarnings returns the warnings that taint every number of a run.
 func RunWarnings(r *record.Run) []string {
-	return slices.Concat(Taints(r), r.Environment.Warnings())
+	warnings := slices.Concat(Taints(r), r.Environment.Warnings())
+	if text, _ := Disturbance(r); text != "" {
+		warnings = slices.Insert(slices.DeleteFunc(warnings, func(w string) bool {
+			return strings.HasPrefix(w, "other processes used ")
+		}), 0, text)
+	}
+	return warnings
+}
+
+// disturbing is the share of the processors' time, in percent, from which others make a run a
+// disturbed one. It is far above sysinfo.DisturbedPercent, which taints single forks.
+const disturbing = 20
+
+// Disturbance says that others took a large part of the processors during a run, "" if they did
+// not. factor is by how much that alone can change a time or a rate: 2 if they took half.
+func Disturbance(r *record.Run) (text string, factor float64) {
+	e := r.Environment
+	took := min(99, e.OthersMedian+e.StealPercent)
+	if took < disturbing {
+		return "", 1
+	}
+	factor = 100 / (100 - took)
+	return fmt.Sprintf("DISTURBED: others took %.0f%% of the processors' time in the median process, "+
+		"%.0f%% at most. Measure again on an idle machine. No gain below a factor of %.2g counts here, "+
+		"memory aside: the disturbance could explain it.", took, max(took, e.OthersMax), factor), factor
 }
 
 // Taints are the RunWarnings that come from the run itself, not from the machine.

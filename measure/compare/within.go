@@ -168,6 +168,7 @@ func (n number) against(reference number, own sample, cells []record.Cell,
 		floor, look = twiceFloor(floor), max(look, n.run.LookAt(reference.cell))
 	}
 	out.Cell, out.Floor, out.look, out.judged = n.cell, floor, look, n.cell.Role == ""
+	_, out.disturbed = Disturbance(n.run)
 	return out
 }
 

@@ -18,6 +18,8 @@ import (
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
 
 // A run under results/ is asked for what it has measured.
@@ -28,7 +30,7 @@ func TestAdviseByRun(t *testing.T) {
 		run  string
 		want []string
 	}{
-		{"lock-starvation", []string{"store: use lockfree", " writer:update response-p99-ns ",
+		{"lock-starvation", []string{"store: use lockfree", " writer:update response-p99 ",
 			"cases of its suite passed in this run", "import \"" + modulePath + "/dropin/cache\"",
 			"store := cache.NewIndexer(keyFunc, indexers)"}},
 		{"requeue-storm", []string{"queue: use ", "price", "and ", " more"}},
@@ -262,5 +264,29 @@ func TestLinesCompile(t *testing.T) {
 	}
 	for _, e := range pkgs[0].Errors {
 		t.Errorf("%v\n%s", e, program)
+	}
+}
+
+// A disturbed run says so first, and names no gain that the disturbance could explain.
+func TestAdviseOfADisturbedRun(t *testing.T) {
+	t.Parallel()
+	r := recordtest.Run(recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{
+		{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 50}}})
+	for i := range r.Forks {
+		if f := &r.Forks[i]; f.Cell.Impl == "lockfree" {
+			f.Process["heap-B/object"] = 50
+		}
+	}
+	r.Environment.OthersMedian, r.Environment.OthersMax = 60, 70
+	dir := t.TempDir()
+	if err := record.WriteRun(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errOut := benchrun(t, "advise", dir)
+	_, because, _ := strings.Cut(out, "because")
+	because, _, _ = strings.Cut(because, "keeps")
+	if code != 0 || !strings.HasPrefix(out, "First         DISTURBED: others took 60%") ||
+		!strings.Contains(because, "heap-B/object") || strings.Contains(because, "ns/op") {
+		t.Errorf("exit code %d: want the disturbance first, and the memory alone:\n%s%s", code, out, errOut)
 	}
 }

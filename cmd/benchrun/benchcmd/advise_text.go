@@ -45,6 +45,11 @@ func writeAdvice(cmd *cobra.Command, result runner.Result) error {
 	}
 	w := &adviceText{Result: result, width: cmp.Or(to.Width, 80)}
 	groups := usable(r.Groups)
+	warnings := compare.RunWarnings(result.Run)
+	if text, _ := compare.Disturbance(result.Run); text != "" {
+		w.say("First", text)
+		warnings = warnings[1:]
+	}
 	w.say("Load", w.loads()...)
 	answers := compare.Answers(result.Run, groups)
 	for _, a := range answers {
@@ -55,7 +60,7 @@ func writeAdvice(cmd *cobra.Command, result runner.Result) error {
 	}
 	w.say("\nMeasured", fmt.Sprintf("%d processes: %s", len(result.Run.Forks),
 		filepath.Join(result.Dir, report.HTMLFile)))
-	for _, warning := range compare.RunWarnings(result.Run) {
+	for _, warning := range warnings {
 		w.say("Note", warning)
 	}
 	if !result.Run.Complete && !result.Run.Settings.Pair {
@@ -115,7 +120,9 @@ func (w *adviceText) component(a compare.Answer, groups []compare.Group) {
 		w.say("  because", why)
 	default:
 		w.say(fmt.Sprintf("\n%s: use %s", a.Component, a.Use))
-		w.rows("  because", a, rows[stats.Better])
+		w.rows("  because", a, slices.DeleteFunc(rows[stats.Better], func(c *compare.Comparison) bool {
+			return c.Proved() <= 0 // a disturbance could explain it
+		}))
 		w.rows("  price", a, rows[stats.Worse])
 	}
 	if a.Inconclusive > 0 {
@@ -137,7 +144,7 @@ func (w *adviceText) component(a compare.Answer, groups []compare.Group) {
 // rows writes comparisons with the reference, those that are proved to differ most first.
 func (w *adviceText) rows(label string, a compare.Answer, rows []*compare.Comparison) {
 	slices.SortStableFunc(rows, func(x, y *compare.Comparison) int {
-		return cmp.Compare(proved(y), proved(x))
+		return cmp.Compare(math.Abs(y.Proved()), math.Abs(x.Proved()))
 	})
 	for _, c := range rows[:min(mostRows, len(rows))] {
 		w.say(label, fmt.Sprintf("%s %s, %s's %s: %s", w.label(c),
@@ -150,14 +157,9 @@ func (w *adviceText) rows(label string, a compare.Answer, rows []*compare.Compar
 	}
 }
 
-// proved is how far from 1 the whole interval of a ratio is.
-func proved(c *compare.Comparison) float64 {
-	return min(math.Abs(math.Log(c.Ratio.Lo)), math.Abs(math.Log(c.Ratio.Hi)))
-}
-
 // label names a row, and its workload where the run has several of the component.
 func (w *adviceText) label(c *compare.Comparison) string {
-	label := c.Name.Metric
+	label := report.Heading(c.Name.Metric)
 	if c.Name.Series != compare.ProcessSeries {
 		label = c.Name.Series + " " + label
 	}
