@@ -6,6 +6,7 @@
 package benchcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/bench/catalog"
@@ -189,9 +191,26 @@ without its interval.`,
 		c.Example = strings.ReplaceAll("\n"+c.Example, "\n  benchrun ", "\n  "+program+" ")[1:]
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			// the letters of -preset are read as flags
+			name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
+			if near := flagsLike(cmd, name); len(near) > 0 {
+				return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+			}
+		}
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
 	return root
+}
+
+// flagsLike are the flags that a misspelt name may mean, by cobra's rule for commands.
+func flagsLike(cmd *cobra.Command, name string) []string {
+	names := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	return names.SuggestionsFor(name)
 }
 
 // unknownCommand says which command was meant, or which there are.
