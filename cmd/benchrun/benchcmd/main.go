@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -121,8 +122,25 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 		!errors.Is(err, runner.ErrInterrupted) {
 		err = fmt.Errorf("%w: %w", runner.ErrInterrupted, err)
 	}
-	fmt.Fprintln(errOut, program+":", report.Visible(err.Error()))
+	fmt.Fprintln(errOut, program+":", report.Visible(brief(err.Error())))
 	return exitCode(err)
+}
+
+// quoted are the quotations and words of an error, which may be of any length: a flag, a field, a
+// cell of a file.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s"]+`)
+
+// mostQuoted is how many bytes of a quotation or a word an error shows.
+const mostQuoted = 200
+
+// brief shortens the quotations and words of an error.
+func brief(text string) string {
+	return quoted.ReplaceAllStringFunc(text, func(q string) string {
+		if more := len(q) - mostQuoted; more > 0 {
+			q = fmt.Sprintf("%s... (and %d bytes more)", strings.ToValidUTF8(q[:mostQuoted], ""), more)
+		}
+		return q
+	})
 }
 
 // exitCode is that of an error.
