@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -106,7 +107,11 @@ func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Co
 	if err != nil {
 		return err
 	}
-	in := csv.NewReader(text)
+	buffered := bufio.NewReader(text)
+	if mark, _ := buffered.Peek(2); slices.Contains([]string{"\xff\xfe", "\xfe\xff"}, string(mark)) {
+		return fmt.Errorf("%s is UTF-16, as some spreadsheets save text: save it as UTF-8", file.Name)
+	}
+	in := csv.NewReader(buffered)
 	in.FieldsPerRecord = -1 // checked below, where the error can name the row
 	text.line = maxTraceLine
 	header, err := in.Read()
@@ -120,6 +125,10 @@ func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Co
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets mark UTF-8 with it
 	for i, name := range header {
 		header[i] = strings.TrimSpace(name)
+	}
+	if i := strings.IndexAny(header[0], ";\t|"); len(header) == 1 && i >= 0 {
+		return fmt.Errorf("%s:1: %q stands between the columns: save it with commas", file.Name,
+			header[0][i])
 	}
 	at, err := places(file.Name, header, fields, given)
 	if err != nil {

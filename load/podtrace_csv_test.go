@@ -189,6 +189,10 @@ func TestUnreadableCSV(t *testing.T) {
 	good := "sn,cpu_milli,memory_mib,gpu,model\nn,1,1,0,\n"
 	failing := errors.New("the disk is gone")
 	for _, c := range []struct{ name, pods, nodes, want string }{
+		{"UTF-16", "\xff\xfen\x00a\x00", good, "p.csv is UTF-16"},
+		{"UTF-16, the other way", "\xfe\xff\x00n", good, "p.csv is UTF-16"},
+		{"semicolons", "name;creation_time\na;1\n", good, "p.csv:1: ';' stands between the columns"},
+		{"tabs", "name\tcreation_time\n", good, `p.csv:1: '\t' stands between the columns`},
 		{"empty", "", good, "p.csv: the file is empty: use one that begins with the names of its columns"},
 		{"no column", "name,qos\n", good,
 			"p.csv:1: the column creation_time is missing: name the one that has it by --map " +

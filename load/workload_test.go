@@ -59,7 +59,8 @@ func TestParseErrors(t *testing.T) {
 		want       []string // each a line of the error, in order; "..." stands for any text
 	}{
 		{"empty", "", []string{"f.yaml:1: the file is empty..."}},
-		{"syntax", "name: x\n\tobjects: {}", []string{"f.yaml:2: no YAML:..."}},
+		{"syntax", "name: x\n\tobjects: {}", []string{"f.yaml:2: a tab indents the line: use spaces"}},
+		{"syntax with a tab elsewhere", "name: x # a\tb\nops: [", []string{"f.yaml:2: no YAML:..."}},
 		{"objects is a number", strings.Replace(validYAML, "objects:\n  count: 1000", "objects: 5", 1),
 			[]string{"f.yaml:3: objects: these are no fields: use kind, count, ..."}},
 		{"scalar", "hello", []string{"f.yaml:1: these are no fields: use name, source,..."}},

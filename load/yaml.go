@@ -74,18 +74,25 @@ func rootNode(data []byte) (*yaml.Node, *FieldError) {
 		return nil, &FieldError{Line: 1, Problem: "the file is empty",
 			Allowed: "the fields of a workload: name, component, objects, ..."}
 	} else if err != nil {
-		return nil, syntaxError(err)
+		return nil, syntaxError(data, err)
 	}
 	if err := dec.Decode(&second); err == nil {
 		return nil, &FieldError{Line: second.Line, Problem: "a second document begins here",
 			Allowed: "one workload per file"}
 	} else if !errors.Is(err, io.EOF) {
-		return nil, syntaxError(err)
+		return nil, syntaxError(data, err)
 	}
 	return doc.Content[0], nil
 }
 
-func syntaxError(err error) *FieldError {
+func syntaxError(data []byte, err error) *FieldError {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if indent, _, tab := bytes.Cut(line, []byte("\t")); tab && len(bytes.TrimLeft(indent, " ")) == 0 {
+			return &FieldError{Line: n, Problem: "a tab indents the line", Allowed: "spaces"}
+		}
+	}
 	e := &FieldError{Line: 1, Problem: strings.TrimPrefix(err.Error(), "yaml: ")}
 	// The library reports the line in the text only.
 	if rest, ok := strings.CutPrefix(e.Problem, "line "); ok {

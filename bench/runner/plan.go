@@ -149,6 +149,11 @@ func (p *Plan) vary(workloads []load.Workload) error {
 			if err := v.Workload.Validate(); err != nil {
 				return fmt.Errorf("workload %s %s: %w", w.Name, segment(v), err)
 			}
+			if o := v.Workload.Objects; p.options.Processors == 0 { // else others measure it
+				if err := sysinfo.CheckMemory("objects.count", o.Count, o.BytesEach()); err != nil {
+					return fmt.Errorf("workload %s %s: %w", w.Name, segment(v), err)
+				}
+			}
 			p.variants = append(p.variants, v)
 		}
 	}

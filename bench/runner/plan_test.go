@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 // The default preset spends its budget on what is inconclusive, unless the user settles how
@@ -39,6 +42,27 @@ func TestPresetsBudget(t *testing.T) {
 			t.Errorf("%s: a budget of %s and %d forks, want %s", c.name, p.options.Budget, p.options.Forks,
 				c.want)
 		}
+	}
+}
+
+// Objects that cannot fit are refused before anything is measured, with the field, what they take
+// and what fits.
+func TestObjectsThatCannotFit(t *testing.T) {
+	t.Parallel()
+	w := load.Workload{Name: "huge", Component: contract.ComponentStore,
+		Objects: synthetic.ObjectSpec{Count: 50_000_000}, Ops: []load.Op{load.OpUpdate}}.WithDefaults()
+	o := Options{Workloads: []load.Workload{w}, Out: filepath.Join(t.TempDir(), "out")}
+	if sysinfo.CheckMemory("", w.Objects.Count, w.Objects.BytesEach()) == nil {
+		t.Skip("this machine is large enough")
+	}
+	if _, err := NewPlan(o); err == nil ||
+		!strings.Contains(err.Error(), "objects.count: 50000000 take about 130 GiB of memory, and there are") ||
+		!strings.Contains(err.Error(), "at most") {
+		t.Errorf("50 million objects: %v", err)
+	}
+	o.Processors = 64 // of other machines, whose memory is not known
+	if _, err := NewPlan(o); err != nil {
+		t.Errorf("for other machines: %v", err)
 	}
 }
 

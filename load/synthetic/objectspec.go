@@ -53,3 +53,12 @@ func (s ObjectSpec) NodeCount() int {
 	}
 	return max(1, (s.Count+per-1)/per)
 }
+
+// BytesEach estimates the memory that each object takes in a process that holds them in a store:
+// measured with client-go's at 100,000 to 400,000 objects, rounded down.
+func (s ObjectSpec) BytesEach() uint64 {
+	if s.Kind == KindKey {
+		return 150
+	}
+	return 2800
+}

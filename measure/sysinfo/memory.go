@@ -49,6 +49,22 @@ func outOfMemory(by string, peak uint64) error {
 		text)
 }
 
+// CheckMemory refuses n things of some bytes each that cannot fit in the memory of this machine or
+// container. The error begins with the field that says n.
+func CheckMemory(field string, n int, each uint64) error {
+	var e Environment
+	e.readHardware()
+	have := e.MemoryMB << 20
+	if e.CgroupMemoryMB > 0 {
+		have = min(have, e.CgroupMemoryMB<<20)
+	}
+	if need := uint64(n) * each; have > 0 && need > have {
+		return fmt.Errorf("%s: %d take about %s of memory, and there are %s: use %d at most", field, n,
+			humanize.IBytes(need), humanize.IBytes(have), have/each)
+	}
+	return nil
+}
+
 // oomKills counts the processes that the kernel has killed for lack of memory, below proc
 // and cgroup (/proc, /sys/fs/cgroup). It covers the machine, or the control group in a
 // container that does not see the machine. It is 0 where the kernel does not report it.

@@ -33,7 +33,7 @@ func newCompare() *cobra.Command {
 		Use:   "compare BASE HEAD",
 		Short: "Hold one run against another, for a person or as a gate in CI",
 		Long: `compare holds HEAD against BASE: two folders of runs, or two files in the Go
-benchmark format (go test -bench prints it). Every verdict is corrected for how many
+benchmark format (go test -bench prints it; - is standard input, and a pipe will do). Every verdict is corrected for how many
 there are; what the data cannot tell is called inconclusive.
 
 ` + gateHelp,
@@ -81,7 +81,7 @@ func (v *verdictFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&v.gates, "gate", nil,
 		"a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
-	f.StringVar(&v.gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
+	f.StringVar(&v.gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment; - is standard input")
 	f.StringVar(&v.format, "format", "text", "text, markdown or json")
 	addWide(cmd, &v.wide)
 	f.StringVar(&v.inconclusive, "inconclusive", "fail",
@@ -146,6 +146,9 @@ var errInconclusive = errors.New("inconclusive")
 func versus(base, head string, force bool) (*compare.Result, error) {
 	folders := 0
 	for _, path := range []string{base, head} {
+		if path == "-" {
+			continue
+		}
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, err

@@ -420,3 +420,24 @@ func TestBudget(t *testing.T) {
 		t.Errorf("resume of what is complete: exit code %d\n%s", code, errOut)
 	}
 }
+
+// What reads files reads standard input too, and its help says so.
+func TestStandardInput(t *testing.T) {
+	for _, command := range []string{"compare", "run", "trace info", "trace cat", "trace salvage",
+		"trace import"} {
+		code, out, _ := benchrun(t, append(strings.Fields(command), "--help")...)
+		if code != 0 || !strings.Contains(out, "standard input") {
+			t.Errorf("%s --help does not speak of standard input:\n%s", command, out)
+		}
+	}
+	file := write(t, "a.txt", strings.Repeat("BenchmarkA 1 10 ns/op\n", 8))
+	given, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(was *os.File) { os.Stdin = was; _ = given.Close() }(os.Stdin)
+	os.Stdin = given
+	if code, out, errOut := benchrun(t, "compare", "-", file); code != 0 {
+		t.Errorf("exit code %d\n%s%s", code, out, errOut)
+	}
+}

@@ -6,6 +6,7 @@
 package benchcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,12 +14,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/bench/catalog"
@@ -119,8 +122,25 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 		!errors.Is(err, runner.ErrInterrupted) {
 		err = fmt.Errorf("%w: %w", runner.ErrInterrupted, err)
 	}
-	fmt.Fprintln(errOut, program+":", report.Visible(err.Error()))
+	fmt.Fprintln(errOut, program+":", report.Visible(brief(err.Error())))
 	return exitCode(err)
+}
+
+// quoted are the quotations and words of an error, which may be of any length: a flag, a field, a
+// cell of a file.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s"]+`)
+
+// mostQuoted is how many bytes of a quotation or a word an error shows.
+const mostQuoted = 200
+
+// brief shortens the quotations and words of an error.
+func brief(text string) string {
+	return quoted.ReplaceAllStringFunc(text, func(q string) string {
+		if more := len(q) - mostQuoted; more > 0 {
+			q = fmt.Sprintf("%s... (and %d bytes more)", strings.ToValidUTF8(q[:mostQuoted], ""), more)
+		}
+		return q
+	})
 }
 
 // exitCode is that of an error.
@@ -189,9 +209,26 @@ without its interval.`,
 		c.Example = strings.ReplaceAll("\n"+c.Example, "\n  benchrun ", "\n  "+program+" ")[1:]
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			// the letters of -preset are read as flags
+			name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
+			if near := flagsLike(cmd, name); len(near) > 0 {
+				return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+			}
+		}
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
 	return root
+}
+
+// flagsLike are the flags that a misspelt name may mean, by cobra's rule for commands.
+func flagsLike(cmd *cobra.Command, name string) []string {
+	names := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	return names.SuggestionsFor(name)
 }
 
 // unknownCommand says which command was meant, or which there are.

@@ -100,7 +100,9 @@ func TestBadInput(t *testing.T) {
 		want []string
 	}{
 		{"unknown command", []string{"measure"}, []string{`unknown command "measure"`, "run"}},
-		{"unknown flag", []string{"run", "--presets", "quick"}, []string{"--presets", "--help"}},
+		{"unknown flag", []string{"run", "--presets", "quick"}, []string{"--presets", "did you mean --preset?"}},
+		{"flag with one dash", []string{"run", "-preset", "quick"}, []string{"did you mean --preset?"}},
+		{"flag like no other", []string{"run", "--zzzzzzzz"}, []string{"--zzzzzzzz", "see benchrun run --help"}},
 		{"unknown preset", []string{"run", "--preset", "fast"},
 			[]string{`"fast"`, "quick", "lock-starvation"}},
 		{"unknown preset among several", []string{"run", "--preset", "quick,fast"},
@@ -330,5 +332,38 @@ func TestBrokenComesBeforeInconclusive(t *testing.T) {
 		if got := exitCode(c.err); got != c.want {
 			t.Errorf("%q: exit code %d, want %d", c.err, got, c.want)
 		}
+	}
+}
+
+// Whatever input an error quotes, and from wherever, it shows 200 bytes of it.
+func TestErrorsAreShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 100_000)
+	trace := filepath.Join(t.TempDir(), "t.trace")
+	for name, args := range map[string][]string{
+		"command":        {long},
+		"flag":           {"run", "--" + long},
+		"value":          {"run", "--forks", long},
+		"quotes":         {"run", "--forks", strings.Repeat(`" `, 50_000)},
+		"argument":       {"run", long},
+		"preset":         {"run", "--preset", long},
+		"implementation": {"run", "--impl", long},
+		"sweep":          {"run", "--sweep", long + "=1"},
+		"gate":           {"compare", "a", "b", "--gate", long},
+		"file":           {"run", "-f", long},
+		"field":          {"run", "-f", write(t, "a.yaml", long+": 1\n")},
+		"scalar":         {"run", "-f", write(t, "b.yaml", "name: "+long+" "+long+"\n")},
+		"header":         {"trace", "import", "--pods", write(t, "a.csv", long+","+long+"\n"), "-o", trace},
+		"cell": {"trace", "import", "-o", trace, "--pods",
+			write(t, "b.csv", "name,creation_time\na,"+long+"\n")},
+		"map": {"trace", "import", "--pods", "p", "-o", trace, "--map", long},
+	} {
+		code, _, errOut := benchrun(t, args...)
+		if code != exitBadInput || len(errOut) > 2000 || strings.Contains(errOut, long[:mostQuoted+1]) {
+			t.Errorf("%s: exit code %d, an error of %d bytes: %.300s", name, code, len(errOut), errOut)
+		}
+	}
+	if got, want := brief(`a "b" `+long[:10]+` "c"`), `a "b" `+long[:10]+` "c"`; got != want {
+		t.Errorf("%q became %q", want, got)
 	}
 }

@@ -102,7 +102,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringVar(&o.Preset, "preset", "",
 		"`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+
 			"); benchrun list shows them")
-	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML) instead of a preset")
+	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML, - for standard input) instead of a preset")
 	f.StringVar(&o.Trace, "trace", "",
 		"trace `FILE` to replay through stores, FIFOs and informers (see benchrun record and benchrun "+
 			"trace); a preset or a workload file beside it says who reads meanwhile")

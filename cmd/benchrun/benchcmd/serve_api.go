@@ -24,6 +24,7 @@ import (
 	"github.com/informerbench/informerbench/load/apiserver"
 	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 // serveOptions are the flags of serve-api.
@@ -259,6 +260,9 @@ func (o *serveOptions) plan() (plan, error) {
 	}
 	if o.rateGiven {
 		traffic.Rate = o.rate
+	}
+	if err := sysinfo.CheckMemory("--pods", spec.Count, spec.BytesEach()); err != nil {
+		return plan{}, err
 	}
 	traffic.Objects, traffic.Seed = synthetic.Generate(spec, o.seed), o.seed
 	p := plan{pods: traffic.Objects.All(), nodes: o.someNodes(spec.NodeCount()),

@@ -34,13 +34,16 @@ func newTrace() *cobra.Command {
 	return cmd
 }
 
+// pipes ends the help of commands that read a FILE by package input.
+const pipes = "\n\nFILE may be a pipe, or - for standard input."
+
 func newTraceInfo() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info FILE",
 		Short: "Sum a trace up",
 		Long: `info reads the whole trace, checks it, and says what is in it. Of a file that is cut
 short or damaged it sums up what lies before the damage, says where that is, and
-ends with exit code 2.`,
+ends with exit code 2.` + pipes,
 		Example: `  benchrun trace info pods.trace`,
 		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,7 +61,7 @@ func newTraceCat() *cobra.Command {
 		Use:   "cat FILE",
 		Short: "Print everything that is in a trace, as lines of JSON",
 		Long: `cat prints a trace's file decompressed: the header, each object and event, the end.
-Look for what is confidential before you hand a trace on.`,
+Look for what is confidential before you hand a trace on.` + pipes,
 		Example: `  benchrun trace cat pods.trace | grep -i password`,
 		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,7 +83,7 @@ func newTraceSalvage() *cobra.Command {
 		Short: "Make a whole trace of what lies before the damage in another",
 		Long: `salvage reads a recording that was cut short (its recorder was killed, the disk was
 full, a copy broke off) or damaged, and writes what lies before the damage as a
-trace that is whole and can be replayed.`,
+trace that is whole and can be replayed.` + pipes,
 		Example: `  benchrun trace salvage cut.trace -o saved.trace`,
 		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {

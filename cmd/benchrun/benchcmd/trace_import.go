@@ -41,7 +41,7 @@ Times are seconds, or dates such as 2026-01-31T15:04:05Z. FIELD=COLUMN*FACTOR mu
 the numbers of a column: creation_time=created_ms*0.001. FIELD= reads no column.
 
 A broken row is an error that names file, line and column; --skip-bad-rows leaves
-such rows out and counts them.`,
+such rows out and counts them.` + pipes,
 		Example: `  benchrun trace import --pods disaggregated_DLRM_trace.csv --map name=instance_sn,application=app_name \
     --compress 200000 -o dlrm.trace
   benchrun trace import --pods openb_pods.csv --nodes openb_nodes.csv -o openb.trace
