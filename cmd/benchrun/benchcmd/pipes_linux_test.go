@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -23,6 +24,8 @@ func TestPipesAndDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = silent.Close() })
+	var all sync.WaitGroup
+	defer all.Wait()
 	for _, args := range [][]string{
 		{"compare", "PATH", bench}, {"compare", bench, "PATH"},
 		{"compare", bench, bench, "--gates", "PATH"},
@@ -31,13 +34,12 @@ func TestPipesAndDevices(t *testing.T) {
 		{"trace", "import", "--pods", "PATH", "-o", out},
 	} {
 		for path, want := range map[string]string{pipe: "a pipe", "/dev/zero": "is a device"} {
-			t.Run(strings.Join(args[:2], " ")+path, func(t *testing.T) {
-				t.Parallel()
-				line := strings.Split(strings.ReplaceAll(strings.Join(args, "\n"), "PATH", path), "\n")
+			line := strings.Split(strings.ReplaceAll(strings.Join(args, "\n"), "PATH", path), "\n")
+			all.Go(func() {
 				code, _, errOut := benchrun(t, line...)
 				if code != exitBadInput || !strings.Contains(errOut, path) ||
 					!strings.Contains(errOut, want) && !strings.Contains(errOut, "brought nothing for 5s") {
-					t.Errorf("exit code %d\n%s", code, errOut)
+					t.Errorf("%v: exit code %d\n%s", line, code, errOut)
 				}
 			})
 		}
