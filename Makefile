@@ -93,4 +93,5 @@ ifneq ($(RUNS),0)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./bench/catalog -healthy.runs=$(RUNS)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoFaultIsLost$$' ./bench/catalog -faults.histories=$(HISTORIES)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestLongHistories$$' ./bench/catalog -histories.effort=30
+	$(GO) test -count=1 -v -timeout=0 -parallel=8 -run='^TestReadYourWrites$$' ./informer -ryw.rounds=$(RUNS)
 endif
