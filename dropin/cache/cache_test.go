@@ -193,6 +193,31 @@ func TestOneProcessAtATime(t *testing.T) {
 	}
 }
 
+// A list is the caller's again once Replace has returned, as in client-go, even while process runs.
+func TestReplaceKeepsNoList(t *testing.T) {
+	t.Parallel()
+	known := clientgo.NewStore(clientgo.MetaNamespaceKeyFunc)
+	for name, q := range map[string]queue{
+		"delta": cache.NewDeltaFIFO(cache.MetaNamespaceKeyFunc, nil),
+		"real":  cache.NewRealFIFO(cache.MetaNamespaceKeyFunc, known, nil),
+	} {
+		errAdd := q.Add(pod("a", "1"))
+		_, errPop := q.Pop(func(any, bool) error {
+			list := []any{pod("b", "2")}
+			err := q.Replace(list, "2")
+			list[0] = pod("overwritten", "3")
+			return err
+		})
+		item, err := q.Pop(func(any, bool) error { return nil })
+		if err := errors.Join(errAdd, errPop, err); err != nil {
+			t.Fatal(err)
+		}
+		if p := item.(cache.Deltas).Newest().Object.(*corev1.Pod); p.Name != "b" {
+			t.Errorf("%s gave %s", name, p.Name)
+		}
+	}
+}
+
 func TestBadRealFIFOOptions(t *testing.T) {
 	t.Parallel()
 	known := cache.NewStore(cache.MetaNamespaceKeyFunc)

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 
 	"k8s.io/klog/v2"
@@ -85,7 +86,7 @@ func (f *DeltaFIFO) Delete(obj any) error { return f.fifo.Delete(obj) }
 // Replace queues a delta for each object of list, and a Deleted delta with a tombstone for
 // each object that waits or is known and is not listed; errors as for Add.
 func (f *DeltaFIFO) Replace(list []any, resourceVersion string) error {
-	return f.fifo.Replace(list, resourceVersion)
+	return f.fifo.Replace(slices.Clone(list), resourceVersion)
 }
 
 // Resync queues a Sync delta for each known object that does not wait. The error is always

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/informerbench/informerbench/contract"
@@ -113,7 +114,7 @@ func (f *RealFIFO) Delete(obj any) error {
 // queues one ReplacedAll delta with newItems. Errors as for Add.
 func (f *RealFIFO) Replace(newItems []any, resourceVersion string) error {
 	defer f.meter.changed()
-	return f.fifo.Replace(newItems, resourceVersion)
+	return f.fifo.Replace(slices.Clone(newItems), resourceVersion)
 }
 
 // Resync queues a Sync delta for each known object that does not wait or, with AtomicEvents,

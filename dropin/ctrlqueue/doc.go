@@ -11,9 +11,5 @@
 // those of the version in use. A version with other labels than name and controller, and priority
 // on the depth, is an error.
 //
-// After ShutDown the queue hands out what is ready, as client-go's does; controller-runtime's
-// priority queue drops it. So a manager that is stopped with a long backlog goes on until its
-// workers have had it, or until the manager's GracefulShutdownTimeout.
-//
 // Everything here may be used by any number of goroutines at once.
 package ctrlqueue

@@ -11,14 +11,13 @@
 //     controller-runtime's priorityqueue.PriorityQueue; [As] makes it one. No priority
 //     starves, unless Config.Turn is below zero.
 //
-// All QUEUE clauses of package contract hold, with two conditions for a PriorityQueue: QUEUE-31
-// and QUEUE-38 need a Config.Turn of 0 or of 4 to 64, and QUEUE-39 a contract.RemovingDelayHeap.
-// Among what differs from client-go's queues: Done
-// of an item that is ready does not queue it twice, several ShutDownWithDrain may wait at
-// once, and ShutDownWithDrain leaves no goroutine behind. Among what differs from
-// controller-runtime's: no priority starves, ready items are handed out after ShutDown,
-// ShutDownWithDrain waits for the workers, and an item that is added while it is processed
-// takes its place in the order at Done. docs/use.md has everything that differs.
+// All QUEUE clauses of package contract hold, with three conditions for a PriorityQueue: QUEUE-31
+// and QUEUE-38 need a Config.Turn of 0 or of 4 to 64, QUEUE-39 a contract.RemovingDelayHeap, and
+// QUEUE-11 no Config.DropReady. Among what differs from client-go's queues: Done of an item that
+// is ready does not queue it twice, several ShutDownWithDrain may wait at once, and
+// ShutDownWithDrain leaves no goroutine behind. Among what differs from controller-runtime's: no
+// priority starves, ShutDownWithDrain waits for the workers, and an item that is added while it
+// is processed takes its place in the order at Done. docs/use.md has everything that differs.
 //
 // A delay of zero or less adds at once. That includes time.Duration(math.NaN()) on processors that
 // convert it to zero or to the least duration; Go does not say what the conversion gives.

@@ -304,7 +304,7 @@ func (q *PriorityQueue[T]) Get() (item T, shutdown bool) {
 // the zero item with shutdown = true.
 func (q *PriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
 	q.mu.Lock()
-	if !q.mu.awaitLocked() || q.drops && q.mu.over.Load() {
+	if !q.mu.awaitLocked() || q.drops && q.mu.shutDowns > 0 {
 		q.mu.Unlock()
 		return item, 0, true
 	}

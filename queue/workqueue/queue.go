@@ -41,9 +41,9 @@ type Config[T comparable] struct {
 	// below zero low priorities starve, with one above 64 they wait longer than QUEUE-38 allows,
 	// and with 1 to 3 the queue breaks QUEUE-31.
 	Turn int
-	// DropReady makes Get of a queue with priorities return nothing once the queue is shut down, as
+	// DropReady makes Get of a queue with priorities return nothing after ShutDown, as
 	// controller-runtime's does, so that its manager stops soon. Without it what is ready is handed
-	// out (QUEUE-11).
+	// out (QUEUE-11), and so it is with it during ShutDownWithDrain.
 	DropReady bool
 	// DrainReady makes ShutDownWithDrain wait for what is ready too. It then waits for ever if no
 	// worker is left. Without it, as in client-go, it waits for what workers have
