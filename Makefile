@@ -32,13 +32,13 @@ test: ## Run every test
 race: ## Run the concurrent packages under the race detector, random histories a tenth as long
 	$(GO) test -race -short $(CONCURRENT)
 
-# In a copy with its own go.mod: tests start the go command, here and in modules of their own. No
-# structured-merge-diff v7.0.1 and no k8s.io/ktesting are to be had; client-go's tests alone import
-# the latter, which tidy -e passes over.
+# In a copy with its own go.mod: tests start the go command, here and in modules of their own. The
+# module proxy lacks structured-merge-diff v7.0.1, and k8s.io/ktesting, which tidy -e passes over:
+# only client-go's own tests import it.
 next: export GOTOOLCHAIN = go1.27.3
-next: ## Build and test with client-go $(NEXT) and the build tag next, in a copy of the tree
+next: ## Build and test with the next client-go, in a copy of the tree with the build tag next
 	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && cp -a . "$$copy" && cd "$$copy" && \
-		export GOFLAGS="$$GOFLAGS -tags=next" && \
+		export GOFLAGS="$$($(GO) env GOFLAGS) -tags=next" && \
 		$(GO) mod edit -go=1.27.0 -replace=sigs.k8s.io/structured-merge-diff/v7=sigs.k8s.io/structured-merge-diff/v7@v7.0.0 \
 			$(foreach m,api apimachinery client-go,-require=k8s.io/$(m)@$(NEXT)) && \
 		$(GO) mod tidy -e && $(GO) vet ./... && \

@@ -7,4 +7,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-func shardSelectorOf(o cache.SharedIndexInformerOptions) sharding.Selector { return o.ShardSelector }
+func shardSelectorOf(options cache.SharedIndexInformerOptions) sharding.Selector {
+	return options.ShardSelector
+}

@@ -7,16 +7,24 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	clientgo "k8s.io/client-go/dynamic/dynamicinformer"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/consistency"
 
 	"github.com/informerbench/informerbench/informer"
+	"github.com/informerbench/informerbench/informer/dynamicinformer"
 )
 
 type withOptions func(cache.ListerWatcher,
@@ -43,6 +51,39 @@ func TestShardSelectorOfTheOptions(t *testing.T) {
 		keepsTheShard(t, func(lw cache.ListerWatcher) cache.SharedIndexInformer {
 			return newInformer(lw, cache.SharedIndexInformerOptions{ShardSelector: firstHalf})
 		})
+	})
+}
+
+// The factories say which informers have not synced, and why.
+func TestGVRSyncResult(t *testing.T) {
+	pods := corev1.SchemeGroupVersion.WithResource("pods")
+	synctest.Test(t, func(t *testing.T) {
+		for name, newFactory := range map[string]func(dynamic.Interface,
+			time.Duration) clientgo.DynamicSharedInformerFactory{
+			"client-go": clientgo.NewDynamicSharedInformerFactory,
+			"ours":      dynamicinformer.NewDynamicSharedInformerFactory,
+		} {
+			client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme)
+			client.PrependReactor("list", "nodes",
+				func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no") })
+			f := newFactory(client, 0)
+			f.ForResource(pods).Informer()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			f.StartWithContext(ctx)
+			if r := f.WaitForCacheSyncWithContext(ctx); r.AsError() != nil || !r.Synced[pods] {
+				t.Errorf("%s: %v", name, r)
+			}
+			nodes := corev1.SchemeGroupVersion.WithResource("nodes")
+			f.ForResource(nodes).Informer()
+			f.StartWithContext(ctx)
+			time.AfterFunc(time.Second, func() { cancel(errors.New("enough")) })
+			r := f.WaitForCacheSyncWithContext(ctx)
+			if err := r.AsError(); err == nil || r.Synced[nodes] || !r.Synced[pods] ||
+				err.Error() != "failed to sync all caches: /v1, Resource=nodes: enough" {
+				t.Errorf("%s: %v, %v", name, r.Synced, err)
+			}
+			f.Shutdown()
+		}
 	})
 }
 
