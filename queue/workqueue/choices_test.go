@@ -60,6 +60,17 @@ func TestDrainReady(t *testing.T) {
 				}
 			})
 		}
+		t.Run(name+" that is paused", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(workqueue.Config[string]{DrainReady: true})
+				q.Add("a")
+				go func() {
+					synctest.Wait()
+					q.(interface{ Pause() }).Pause()
+				}()
+				q.ShutDownWithDrain() // or the bubble is deadlocked
+			})
+		})
 	}
 }
 

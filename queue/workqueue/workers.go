@@ -71,6 +71,7 @@ func (w *workers) setPaused(paused bool) {
 	defer w.nonEmpty.L.Unlock()
 	w.paused = paused
 	w.wakeAllLocked()
+	w.idle.Broadcast() // a drain waits for no item that Get does not hand out
 }
 
 // offersLocked reports whether Get may hand out an item.
@@ -132,5 +133,5 @@ func (w *workers) busyLocked() bool {
 	if w.drainReady {
 		w.countLocked()
 	}
-	return w.processing > 0 || w.drainReady && w.ready > 0
+	return w.processing > 0 || w.drainReady && w.offersLocked()
 }
