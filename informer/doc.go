@@ -63,8 +63,8 @@
 // What it costs: an event allocates its key, what the store needs for it and what the
 // IndexFuncs return: three allocations in all with the defaults and one index that returns
 // one value. A handler costs about 2 KB, and 40 bytes for each notification that waits.
-// Notifications lie in segments of 6 KiB; a handler keeps up to sixteen empty segments for
-// reuse. Adding a handler to a running informer delays events, but no reader, until the
+// Notifications lie in segments of 6 KiB; a busy handler keeps up to sixteen empty segments for
+// reuse, an idle one a small one. Adding a handler to a running informer delays events, but no reader, until the
 // store's list is copied. A list of n objects costs a map of n keys and objects beside the
 // store while the store's Replace runs.
 //
