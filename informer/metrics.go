@@ -97,8 +97,8 @@ func (m *meter) came() {
 	m.publishQueued()
 }
 
-// took counts deltas that were handed out, and publishes what is left. The deltas that a list or a resync makes were
-// never counted, and are skipped.
+// took counts deltas that were handed out, and publishes what is left. The deltas that a list or
+// a resync makes were never counted, and are skipped.
 func (m *meter) took(deltas []contract.Delta) {
 	for i := range deltas {
 		switch deltas[i].Type {

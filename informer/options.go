@@ -22,12 +22,12 @@ type Options struct {
 	// that is a contract.Transactor takes a batch of events in one write.
 	NewStore func(contract.Indexers) contract.Store
 	// NewFIFO makes the FIFO between Reflector and store; nil means deltafifo.NewInOrder, with
-	// atomic lists and bookmarks unless client-go's feature gate AtomicFIFO is off. A contract.BatchPopper is drained in batches. Over a
-	// cache.ReflectorBookmarkStore the store's resource version follows bookmarks. Over a FIFO
-	// that is not atomic, or that puts the events of an object together, the store's resource
-	// version is that of the object that was written last: it may go back, and name a version
-	// of which other objects are still to come. The informer transforms objects itself,
-	// before the FIFO.
+	// atomic lists and bookmarks unless client-go's feature gate AtomicFIFO is off. A
+	// contract.BatchPopper is drained in batches. Over a cache.ReflectorBookmarkStore the store's
+	// resource version follows bookmarks. Over a FIFO that is not atomic, or that puts the events
+	// of an object together, the store's resource version is that of the object that was written
+	// last: it may go back, and name a version of which other objects are still to come. The
+	// informer transforms objects itself, before the FIFO.
 	NewFIFO func(contract.FIFOConfig) contract.FIFO
 	// ResyncPeriod is the resync period of handlers that are added without one of their own.
 	// The informer also checks at this period which handlers are due, unless a handler that

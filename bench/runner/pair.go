@@ -236,8 +236,8 @@ func Benchrun(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said, _ := io.ReadAll(io.LimitReader(pipe, mostAnswered)) // Wait says how it ended
-	_ = pipe.Close()                                          // a program that never stops writing ends
+	said, _ := io.ReadAll(io.LimitReader(pipe, mostAnswered)) // Wait tells its end
+	_ = pipe.Close()                                          // it ends, if it writes for ever
 	if err = cmd.Wait(); err == nil {
 		err = errors.New(`its answer to "version" names no schema of run.json`)
 	}

@@ -80,9 +80,8 @@ func (e env) newTimeline(t *suite.T) timeline {
 	return newStepped()
 }
 
-var cases = slices.Concat(basicCases, shutdownCases, pauseCases, delayCases, rateCases, priorityCases,
-	randomCases, concurrentCases,
-	metricsCases, orderCases, costCases, manyCases)
+var cases = slices.Concat(basicCases, shutdownCases, pauseCases, delayCases, rateCases,
+	priorityCases, randomCases, concurrentCases, metricsCases, orderCases, costCases, manyCases)
 
 // check makes a case. why says what goes wrong in the field when the case fails.
 func check(clause, name, why string, run func(t *suite.T, e env)) suite.Case[env] {

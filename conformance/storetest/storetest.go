@@ -65,9 +65,8 @@ var legend = []Option{suite.Legend(regexp.MustCompile(`\w#\d+\(`), `k000#1(a x,y
 // Cases returns the cases. The slice belongs to the caller.
 func Cases() []suite.Case[NewStore] {
 	return slices.Concat(
-		readCases, basicCases, sliceCases, indexCases, replaceCases, indexerCases, addedCases, failureCases,
-		callCases,
-		instantCases(), longCases(), historyCases, LongHistories(), linear.Cases(linearHistories),
+		readCases, basicCases, sliceCases, indexCases, replaceCases, indexerCases, addedCases,
+		failureCases, callCases, instantCases(), longCases(), historyCases, LongHistories(), linear.Cases(linearHistories),
 		restCases,
 		transactionCases, versionCases,
 		reuseCases, serialCases, linearCases, memoryCases,

@@ -149,7 +149,8 @@ func newManager(config *rest.Config, pods *podReconciler) (manager.Manager, erro
 }
 
 // newQueue returns the queue of a controller.
-func newQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+func newQueue(name string,
+	limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	return priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) {
 		o.RateLimiter = limiter
 	})

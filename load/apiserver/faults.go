@@ -65,7 +65,8 @@ func checkFaults(faults []synthetic.Fault) error {
 // RandomFaults makes up faults for a Server and for a source, of every kind that either
 // supports; the same seed gives the same faults. They begin once a watch has caught up. Each
 // strikes repeatedly, some events apart, and at most count times. Then the network is healthy,
-// so that watches can catch up. Delays are up to a second for 429 and tens of milliseconds for the others.
+// so that watches can catch up. Delays are up to a second for 429 and tens of milliseconds for
+// the others.
 func RandomFaults(seed uint64, count int) (server, source []synthetic.Fault) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	some := func(kind synthetic.FaultKind, often int) synthetic.Fault {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informerbench/informerbench/load"
@@ -67,18 +68,18 @@ func (f *follower) begin(ctx context.Context) error {
 }
 
 // patiently calls request again while it fails in a way that may pass, firstTries times at most.
-func patiently[T any](ctx context.Context, request func() (T, error)) (T, error) {
-	wait := firstWait
-	for try := 1; ; try++ {
-		v, err := request()
-		if err == nil || fatal(err) || try == firstTries || ctx.Err() != nil {
-			return v, err
-		}
-		if !sleep(ctx, wait) {
-			return v, ctx.Err()
-		}
-		wait *= 2
+func patiently[T any](ctx context.Context, request func() (T, error)) (v T, err error) {
+	// its own error says less than err
+	_ = wait.ExponentialBackoffWithContext(ctx,
+		wait.Backoff{Duration: firstWait, Factor: 2, Steps: firstTries},
+		func(context.Context) (bool, error) {
+			v, err = request()
+			return err == nil || fatal(err), nil
+		})
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
 	}
+	return v, err
 }
 
 // fatal reports whether another try is useless.
@@ -135,7 +136,7 @@ func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Obje
 // follow writes events until ctx ends. Its error is the writer's: after any error of the
 // server it tries again.
 func (f *follower) follow(ctx context.Context) error {
-	wait, troubled := firstWait, false
+	pause, troubled := firstWait, false
 	f.known = time.Now()
 	for ctx.Err() == nil {
 		began, from := time.Now(), f.version
@@ -160,20 +161,20 @@ func (f *follower) follow(ctx context.Context) error {
 			troubled = false
 			continue
 		case err == nil && lasted >= watchTime:
-			wait, troubled = firstWait, false
+			pause, troubled = firstWait, false
 			continue
 		}
 		if lasted > shortWatch || expired(err) && f.version != from {
-			wait, troubled = firstWait, false
+			pause, troubled = firstWait, false
 		}
 		if expired(err) {
 			// Where the server keeps its history for less time than a list takes, one list
 			// follows another: the waits then double, as after any refusal.
 			f.version = ""
-			if !sleep(ctx, wait/2+rand.N(wait)) {
+			if !sleep(ctx, pause/2+rand.N(pause)) {
 				return nil
 			}
-			wait = min(2*wait, lastWait)
+			pause = min(2*pause, lastWait)
 			continue
 		}
 		// The watch broke off, or the server refused. Each is noted once until it is over.
@@ -187,10 +188,10 @@ func (f *follower) follow(ctx context.Context) error {
 			}
 		}
 		troubled = err != nil
-		if !sleep(ctx, wait/2+rand.N(wait)) {
+		if !sleep(ctx, pause/2+rand.N(pause)) {
 			return nil
 		}
-		wait = min(2*wait, lastWait)
+		pause = min(2*pause, lastWait)
 	}
 	return nil
 }

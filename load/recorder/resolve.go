@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,9 +92,6 @@ func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
 			c.Discovery).ServerGroupsAndResourcesWithContext(ctx)
 		return a, err
 	})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
 	groups, lists := found.groups, found.lists
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) || len(groups) == 0 {
 		return nil, c.unreachable(err)
@@ -108,9 +104,8 @@ func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
 	}
 	var out []candidate
 	for _, g := range groups {
-		versions := slices.Clone(g.Versions)
-		slices.SortStableFunc(versions, func(a, b metav1.GroupVersionForDiscovery) int {
-			return cmp.Compare(index(preferred[b.GroupVersion]), index(preferred[a.GroupVersion]))
+		versions := firstThose(g.Versions, func(v metav1.GroupVersionForDiscovery) bool {
+			return preferred[v.GroupVersion]
 		})
 		seen := map[string]bool{}
 		for _, v := range versions {
@@ -134,10 +129,7 @@ func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b candidate) int { // the core group first
-		return cmp.Compare(index(a.Group != ""), index(b.Group != ""))
-	})
-	return out, nil
+	return firstThose(out, func(c candidate) bool { return c.Group == "" }), nil // the core group
 }
 
 func (c *Cluster) unreachable(err error) error {
@@ -156,11 +148,11 @@ func (c *Cluster) unreachable(err error) error {
 		c.Host, err)
 }
 
-func index(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+// firstThose puts those that are chosen before the others, in a slice of its own.
+func firstThose[T any](of []T, chosen func(T) bool) []T {
+	others := func(v T) bool { return !chosen(v) }
+	return append(slices.DeleteFunc(slices.Clone(of), others),
+		slices.DeleteFunc(slices.Clone(of), chosen)...)
 }
 
 func lower(names []string) []string {

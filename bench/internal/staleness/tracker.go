@@ -12,7 +12,7 @@
 //
 // How a stamp is found again depends on the component:
 //
-//	Tracker     by key: delay heaps and queues; of several unseen events of one key the earliest counts
+//	Tracker     by key: delay heaps and queues; of several unseen events of a key the first counts
 //	Events      by key, in order: FIFOs, which hand out each event
 //	Ledger      by object version: one for each observer of an informer
 //	Visibility  by resourceVersion: a store that a reflector fills shows all versions up to its own

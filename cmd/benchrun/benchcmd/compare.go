@@ -33,8 +33,9 @@ func newCompare() *cobra.Command {
 		Use:   "compare BASE HEAD",
 		Short: "Hold one run against another, for a person or as a gate in CI",
 		Long: `compare holds HEAD against BASE: two folders of runs, or two files in the Go
-benchmark format (go test -bench prints it; - is standard input, and a pipe will do). Every verdict is corrected for how many
-there are; what the data cannot tell is called inconclusive.
+benchmark format (go test -bench prints it; - is standard input, and a pipe will do).
+Every verdict is corrected for how many there are; what the data cannot tell is called
+inconclusive.
 
 ` + gateHelp,
 		Example: `  benchrun compare results/20261121T101500Z-quick results/20261121T142000Z-quick

@@ -100,9 +100,11 @@ func TestBadInput(t *testing.T) {
 		want []string
 	}{
 		{"unknown command", []string{"measure"}, []string{`unknown command "measure"`, "run"}},
-		{"unknown flag", []string{"run", "--presets", "quick"}, []string{"--presets", "did you mean --preset?"}},
+		{"unknown flag", []string{"run", "--presets", "quick"},
+			[]string{"--presets", "did you mean --preset?"}},
 		{"flag with one dash", []string{"run", "-preset", "quick"}, []string{"did you mean --preset?"}},
-		{"flag like no other", []string{"run", "--zzzzzzzz"}, []string{"--zzzzzzzz", "see benchrun run --help"}},
+		{"flag like no other", []string{"run", "--zzzzzzzz"},
+			[]string{"--zzzzzzzz", "see benchrun run --help"}},
 		{"unknown preset", []string{"run", "--preset", "fast"},
 			[]string{`"fast"`, "quick", "lock-starvation"}},
 		{"unknown preset among several", []string{"run", "--preset", "quick,fast"},
