@@ -64,9 +64,9 @@
 // IndexFuncs return: three allocations in all with the defaults and one index that returns
 // one value. A handler costs about 2 KB, and 40 bytes for each notification that waits.
 // Notifications lie in segments of 6 KiB; a busy handler keeps up to sixteen empty segments for
-// reuse, an idle one a small one. Adding a handler to a running informer delays events, but no reader, until the
-// store's list is copied. A list of n objects costs a map of n keys and objects beside the
-// store while the store's Replace runs.
+// reuse, an idle one a small one. Adding a handler to a running informer delays events, but no
+// reader, until the store's list is copied. A list of n objects costs a map of n keys and objects
+// beside the store while the store's Replace runs.
 //
 // The code marks each difference from client-go v0.37.2, with the reason.
 package informer
