@@ -99,9 +99,12 @@ func wrongIndexers() []Mutant {
 }
 
 // valuesUnder computes obj's values in each of the indexes, in slices of their own: an
-// IndexFunc may return the same one each time.
+// IndexFunc may return the same one each time. Nil has none.
 func valuesUnder(ix contract.Indexers, obj any) map[string][]string {
 	values := make(map[string][]string, len(ix))
+	if obj == nil {
+		return values
+	}
 	for name, f := range ix {
 		v, err := f(obj)
 		if err != nil {

@@ -44,9 +44,11 @@ func TestBrokenStoresAreShrunk(t *testing.T) {
 			cases := slices.DeleteFunc(LongHistories(), func(of suite.Case[NewStore]) bool {
 				return of.Clause != c.clause
 			})
-			err := suite.UntilCaught(func(seed Option) error {
-				return suite.Check(cases, newSimple(c.bug), seed, suite.WithCaseTimeout(12*shrinking))
-			})
+			var err error
+			for seed := uint64(3); err == nil && seed <= 30; seed++ { // some seeds shrink for a minute
+				err = suite.Check(cases, newSimple(c.bug), suite.WithSeed(seed),
+					suite.WithCaseTimeout(12*shrinking))
+			}
 			var f *suite.Failure
 			if !errors.As(err, &f) {
 				t.Fatalf("got %v, want a *suite.Failure", err)
