@@ -5,9 +5,10 @@
 //	import "github.com/informerbench/informerbench/dropin/cache"
 //
 // and nothing else. Every exported name of client-go v0.37.2's package is here, with the same
-// signature, and with the build tag next every one of v0.38.0-beta.0's; a test compares the two. Interfaces, functions, configurations and data types are
-// client-go's own (forwards.go, which a program writes). So values pass between the two
-// packages, and to controller-runtime and generated factories and listers.
+// signature, and with the build tag next every one of v0.38.0-beta.0's; a test compares the two.
+// Interfaces, functions, configurations and data types are client-go's own (forwards.go, which a
+// program writes). So values pass between the two packages, and to controller-runtime and
+// generated factories and listers.
 //
 // # What is ours
 //
