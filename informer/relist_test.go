@@ -5,6 +5,7 @@ package informer_test
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,7 +68,13 @@ func TestWhatARelistTells(t *testing.T) {
 						versioned("changed", "1", "3")),
 					listed("6", versioned("recreated", "2", "5"), versioned("same", "1", "2"),
 						versioned("changed", "1", "6"))), &corev1.Pod{}, o)
+				var mu sync.Mutex // a bubble orders by time what the race detector cannot see
 				var told []string
+				tell := func(what ...any) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, fmt.Sprint(what...))
+				}
 				of := func(obj any) (name string, uid types.UID) {
 					p := obj.(*corev1.Pod)
 					return p.Name, p.UID
@@ -76,29 +83,34 @@ func TestWhatARelistTells(t *testing.T) {
 					cache.ResourceEventHandlerDetailedFuncs{
 						AddFunc: func(obj any, isInInitialList bool) {
 							name, uid := of(obj)
-							told = append(told, fmt.Sprint("add ", name, " ", uid, " ", isInInitialList))
+							tell("add ", name, " ", uid, " ", isInInitialList)
 						},
 						UpdateFunc: func(before, obj any) {
 							_, was := of(before)
 							name, uid := of(obj)
-							told = append(told, fmt.Sprintf("update %s %s-%s", name, was, uid))
+							tell("update ", name, " ", was, "-", uid)
 						},
 						DeleteFunc: func(obj any) {
 							tombstone := obj.(cache.DeletedFinalStateUnknown)
 							_, uid := of(tombstone.Obj)
-							told = append(told, "delete "+tombstone.Key[len("ns/"):]+" "+string(uid))
+							tell("delete ", tombstone.Key[len("ns/"):], " ", uid)
 						},
 					}))
 				start(t, inf)
 				time.Sleep(time.Minute)
 				synctest.Wait()
+				mu.Lock()
 				slices.Sort(told[3:])
 				if got := told[3:]; !slices.Equal(got, c.want) {
 					t.Errorf("the relist told %q, want %q", got, c.want)
 				}
 				told = nil
+				mu.Unlock()
 				time.Sleep(time.Hour)
-				if synctest.Wait(); len(told) != 3 {
+				synctest.Wait()
+				mu.Lock()
+				defer mu.Unlock()
+				if len(told) != 3 {
 					t.Errorf("a resync told %q", told)
 				}
 			})

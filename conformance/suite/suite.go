@@ -469,7 +469,8 @@ func (r *runner[F]) execute(c Case[F], result *Result) {
 		})
 	})
 	if stall != nil {
-		t.Errorf("%s", stall)
+		t.write(stall.String())
+		t.setFailed() // the case's goroutine may still run, and have set its watch
 		if !stall.Returned {
 			r.stuck = append(r.stuck, t.name)
 		}

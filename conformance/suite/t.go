@@ -109,6 +109,10 @@ func (t *T) Fail() {
 	if t.watch != nil && t.HasStalled() {
 		t.watch.noticed.Store(ownID(), true)
 	}
+	t.setFailed()
+}
+
+func (t *T) setFailed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.failed = true
