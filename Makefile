@@ -76,8 +76,8 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 e2e: ## Run the tests against a real API server, and of report.html in Chromium
 	cd e2e && $(GO) test -race -count=1 -v -timeout=60m ./...
 
-results: ## Measure what changed, into results/ (an hour at most; -n lists it)
-	+@$(GO) run ./results $(if $(findstring n,$(firstword -$(MAKEFLAGS))),-n)
+results: ## Measure what changed, into results/ (an hour; -n lists it, ONLY="stores" limits it)
+	+@ONLY='$(ONLY)' $(GO) run ./results $(if $(findstring n,$(firstword -$(MAKEFLAGS))),-n)
 
 # The explorer's planted faults are found, then schedules are explored for EXPLORETIME.
 EXPLORED = ./impl/lockfree ./queue/deltafifo ./queue/workqueue
