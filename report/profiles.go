@@ -61,7 +61,8 @@ func ReadProfiles(files fs.FS, run *record.Run) (profiles *Profiles, warnings []
 	}
 	seen := map[string]bool{}
 	for i, f := range run.Forks {
-		if len(f.Profiles) == 0 || seen[f.Cell.ID()] {
+		nothing := len(f.Unsupported) > 0 && len(f.Series) == 0 // was measured: its profiles are empty
+		if len(f.Profiles) == 0 || nothing || seen[f.Cell.ID()] {
 			continue
 		}
 		seen[f.Cell.ID()] = true

@@ -210,6 +210,16 @@ func TestBadProfilesAreLeftOut(t *testing.T) {
 	}
 }
 
+// A fork that was left out has empty profiles, which are no fault of the folder.
+func TestProfilesOfNothingAreLeftOut(t *testing.T) {
+	t.Parallel()
+	run := &record.Run{Forks: []record.Fork{{Unsupported: []string{"fifo: PopBatch"},
+		Profiles: []string{"cpu.pb.gz"}}}}
+	if _, warnings := ReadProfiles(folder(t, t.TempDir()), run); len(warnings) > 0 {
+		t.Errorf("warned %q", warnings)
+	}
+}
+
 // A run's record without its profiles gives one warning, and no graph.
 func TestMissingProfiles(t *testing.T) {
 	t.Parallel()
