@@ -1,6 +1,7 @@
 package informer_test
 
 import (
+	"context"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -44,17 +45,18 @@ func testFailure(t *testing.T, stream bool, fails error) {
 	source, broken := newSource(t, 1), atomic.Bool{}
 	var open watch.Interface
 	lw := &cache.ListWatch{
-		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			if broken.Load() {
 				return nil, fails
 			}
-			return source.ListWithContext(t.Context(), o)
+			return source.ListWithContext(ctx, o)
 		},
-		WatchFunc: func(o metav1.ListOptions) (w watch.Interface, err error) {
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (
+			w watch.Interface, err error) {
 			if broken.Load() {
 				return nil, fails
 			}
-			open, err = source.WatchWithContext(t.Context(), o)
+			open, err = source.WatchWithContext(ctx, o)
 			return open, err
 		},
 	}

@@ -28,10 +28,10 @@ import (
 func bare[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error),
 	watches func(context.Context, metav1.ListOptions) (watch.Interface, error)) *cache.ListWatch {
 	return &cache.ListWatch{
-		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) {
+		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) { //nolint:staticcheck // as they do
 			return list(context.Background(), o)
 		},
-		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) {
+		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { //nolint:staticcheck // likewise
 			return watches(context.Background(), o)
 		}}
 }

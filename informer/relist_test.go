@@ -3,6 +3,7 @@ package informer_test
 // What handlers are told of a relist, by the options that change it.
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -26,11 +27,11 @@ import (
 func listsOf(lists ...corev1.PodList) cache.ListerWatcher {
 	n := 0
 	return &cache.ListWatch{
-		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			n++
 			return lists[n-1].DeepCopy(), nil
 		},
-		WatchFunc: func(metav1.ListOptions) (watch.Interface, error) {
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			w := watch.NewRaceFreeFake()
 			if n < len(lists) {
 				gone := apierrors.NewResourceExpired("compacted").Status()

@@ -63,7 +63,7 @@ func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimi
 	}
 	return ours.NewRateLimiting(rateLimiter, newHeap[T], ours.Config[T]{
 		Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider, config.Name),
-		Clock: config.Clock,
+		Clock: config.Clock, Logger: loggerOf(config),
 	})
 }
 

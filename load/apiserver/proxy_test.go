@@ -100,7 +100,7 @@ func syncedBehind(t *testing.T, n int,
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = front.Serve(before) })
 	defer serving.Wait()
-	defer front.Close()
+	defer func() { _ = front.Close() }()
 
 	config := &rest.Config{Host: "http://127.0.0.1:1", Dial: before.dialContext, QPS: -1}
 	config.ContentType = runtime.ContentTypeJSON
