@@ -12,7 +12,7 @@ var newInCache = map[string]string{
 		"store; the tests of informer's content ask the same of ours",
 	"TestProcessDeltasInBatchKeyError": "as TestProcessDeltasInBatchRepeatedKeys",
 	"TestProcessLoopUnkeyableObject":   "as TestProcessDeltasInBatchRepeatedKeys",
-	"TestNameForHandler": "names the package that it lies in; it runs on today's client-go",
+	"TestNameForHandler":               "names the package that it lies in; it runs on today's client-go",
 	"TestNewShardedListWatch": "calls unexported methods of client-go's Reflector; the tests of " +
 		"informer.NewShardedListWatch ask the same",
 	"TestThreadSafeStoreTransactionRepeatedKeys": "reads the fields of client-go's store; " +
