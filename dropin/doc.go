@@ -7,6 +7,6 @@
 //	sigs.k8s.io/controller-runtime/pkg/cache v0.25.2: 3 run, 0 are left out
 //	sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue v0.25.2: 13 run, 3 are left out
 //
-// What is left out reads unexported fields, calls unexported functions, or is about a type that is
-// client-go's own here too. Each test that is left out is skipped with its reason.
+// A test is left out if it reads unexported fields, calls unexported functions, or tests a type
+// that is client-go's own here too. It is then skipped with that reason.
 package dropin

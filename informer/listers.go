@@ -77,7 +77,8 @@ func (l NamespaceLister[T]) List(selector labels.Selector) ([]T, error) {
 	if err == nil {
 		return l.matching(room, objects, selector)
 	}
-	klog.TODO().Info("Warning: a namespace is listed without its index", "err", err)
+	klog.Background().Info("A namespace is listed by a look at all objects: give the informer the "+
+		"index cache.NamespaceIndex", "namespace", l.namespace, "err", err)
 	objects, err = room.inNamespace(room.list(l.indexer), l.namespace)
 	if err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ type Options struct {
 	// contract.BatchPopper is drained in batches. Over a cache.ReflectorBookmarkStore the store's
 	// resource version follows bookmarks. Over a FIFO that is not atomic, or that puts the events
 	// of an object together, the store's resource version is that of the object that was written
-	// last: it may go back, and name a version of which other objects are still to come. The
-	// informer transforms objects itself, before the FIFO.
+	// last: it may go back, and older events of other objects may still wait. The informer
+	// transforms objects itself, before the FIFO.
 	NewFIFO func(contract.FIFOConfig) contract.FIFO
 	// ResyncPeriod is the resync period of handlers that are added without one of their own.
 	// The informer also checks at this period which handlers are due, unless a handler that

@@ -129,7 +129,7 @@ func TestAnswerIsShort(t *testing.T) {
 	}
 }
 
-// What is not told apart stands beside what is open.
+// The implementations that this run cannot tell from the recommended one are named.
 func TestAnswerNamesWhatIsLevel(t *testing.T) {
 	t.Parallel()
 	a := compare.Answer{Component: "queue", Reference: "clientgo", Use: "priority",

@@ -13,7 +13,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// tooLarge is more objects than a content of which all is indexed.
+// tooLarge is how many objects the broken back-fill of an index reads: those beyond it are missing.
 const tooLarge = 12_000
 
 // gated are indexers whose functions return nothing while gate says so.

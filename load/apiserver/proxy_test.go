@@ -44,7 +44,8 @@ func (p *pipes) dialContext(ctx context.Context, _, _ string) (net.Conn, error) 
 	return nil, net.ErrClosed
 }
 
-// filtered is a body of which pass may change, delay or end each line.
+// filtered is a response body. Each line goes through pass, which may change it, hold it back, or
+// end the body.
 type filtered struct {
 	io.Closer
 	lines *bufio.Reader

@@ -136,9 +136,9 @@ func (c *Cluster) refused(verb string, r load.TraceResource, o Options, err erro
 }
 
 // Record writes a recording to out until its time is up or ctx ends. The trace is always
-// closed: it is complete, but may be shorter. It is cut off only if out fails. The error is
-// out's, or that of a first list that failed for good, or it says of which resources the last
-// part is missing. The end of ctx is no error once the first lists are done. Call Probe first.
+// closed: it is complete, but may be shorter. It is cut off only if out fails. There is an error if
+// out fails, if a first list fails for good, or if the last part of some resources is missing: it
+// names them. The end of ctx is no error once the first lists are done. Call Probe first.
 func (c *Cluster) Record(ctx context.Context, out io.Writer, o Options) (Progress, error) {
 	nothing := Progress{Listing: true}
 	if err := o.check(); err != nil {
