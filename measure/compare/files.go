@@ -16,9 +16,9 @@ import (
 // read by benchstat: the values of each benchmark and unit in base against those in head.
 // A unit is judged if its name, or a Unit line of a file, says which way it is better; a
 // warning names the others, and another each line that cannot be compared. A number that head lacks
-// is inconclusive: its benchmark may have
-// failed. Such files have no A/A pair, so the machine's noise floor is not known, and the result
-// says so. The error names the file, and the line where there is one.
+// is inconclusive: its benchmark may have failed. Such files have no A/A pair, so the machine's noise
+// floor is not known, and the result says so. The error names the file, and the line where there is
+// one.
 func Files(base, head string, rule stats.Rule) (*Result, error) {
 	b, err := readBenchmarks(base)
 	if err != nil {
