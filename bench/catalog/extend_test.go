@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/utils/clock"
 
@@ -202,7 +201,7 @@ func TestTry(t *testing.T) {
 			panic("out of cheese")
 		}), []string{"store/mine", "panics at ", "extend_test.go:", "out of cheese"}},
 		"panics in the runtime": {DelayHeap("mine", func() contract.DelayHeap[string] {
-			return delay.NewWheel[string](time.Second / time.Duration(len(none)))
+			return []contract.DelayHeap[string]{}[1/len(none)]
 		}),
 			[]string{"delay/mine", "panics at ", "extend_test.go:", "divide by zero"}},
 		"returns nil": {FIFO("mine", func(contract.FIFOConfig) contract.FIFO {

@@ -228,13 +228,6 @@ func delays() []Entry {
 			Guarantees: "exact order by time",
 			NewDelay:   func() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() },
 		},
-		{
-			Component: contract.ComponentDelay, Name: "bucketwheel", Module: own, Study: true,
-			Description: "the timing wheel with a granularity of a nanosecond, which makes it exact: " +
-				"multi-level buckets; items move twice as often",
-			Guarantees: "exact order by time",
-			NewDelay:   func() contract.DelayHeap[string] { return delay.NewWheel[string](1) },
-		},
 	}
 }
 

@@ -15,22 +15,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // structure is one of the package's, with items of type T.
 type structure[T comparable] struct {
-	name        string
-	granularity time.Duration // 0 for exact times
-	construct   func() contract.DelayHeap[T]
+	name      string
+	construct func() contract.DelayHeap[T]
 }
 
 func structures[T comparable]() []structure[T] {
-	wheel := func(g time.Duration) func() contract.DelayHeap[T] {
-		return func() contract.DelayHeap[T] { return delay.NewWheel[T](g) }
-	}
 	return []structure[T]{
-		{"binaryheap", 0, func() contract.DelayHeap[T] { return delay.NewBinaryHeap[T]() }},
-		{"quadheap", 0, func() contract.DelayHeap[T] { return delay.NewQuadHeap[T]() }},
-		{"wheel of nanoseconds", 0, wheel(1)},
-		{"wheel of milliseconds", time.Millisecond, wheel(time.Millisecond)},
-		{"wheel of 7 s", 7 * time.Second, wheel(7 * time.Second)},
-		{"wheel of minutes", time.Minute, wheel(time.Minute)},
+		{"binaryheap", func() contract.DelayHeap[T] { return delay.NewBinaryHeap[T]() }},
+		{"quadheap", func() contract.DelayHeap[T] { return delay.NewQuadHeap[T]() }},
 	}
 }
 
@@ -66,7 +58,6 @@ func operand(scale, n byte) time.Time {
 func play(t *testing.T, s structure[byte], program []byte) {
 	h := s.construct()
 	var model []waiting // sorted by time
-	late := func(at time.Time) time.Time { return at.Add(max(0, s.granularity-1)) }
 	for ; len(program) >= 3; program = program[3:] {
 		step, when := program[0], operand(program[1], program[2])
 		if item := step % 16; item < 12 {
@@ -80,12 +71,12 @@ func play(t *testing.T, s structure[byte], program []byte) {
 			slices.SortFunc(model, func(a, b waiting) int { return a.at.Compare(b.at) })
 		} else {
 			item, ok := h.PopReady(when)
-			if !ok && len(model) > 0 && !late(model[0].at).After(when) {
+			if !ok && len(model) > 0 && !model[0].at.After(when) {
 				t.Fatalf("%s: PopReady(%v) hands out nothing; waiting: %v", s.name, when, model)
 			}
 			if ok {
 				i := slices.IndexFunc(model, func(w waiting) bool { return w.item == item })
-				if i < 0 || model[i].at.After(when) || model[i].at.After(late(model[0].at)) {
+				if i < 0 || model[i].at.After(when) || model[i].at.After(model[0].at) {
 					t.Fatalf("%s: PopReady(%v) = %d; waiting: %v", s.name, when, item, model)
 				}
 				model = slices.Delete(model, i, i+1)
@@ -95,7 +86,7 @@ func play(t *testing.T, s structure[byte], program []byte) {
 			t.Fatalf("%s: Len() = %d, want %d", s.name, h.Len(), len(model))
 		}
 		next, ok := h.Next()
-		if ok != (len(model) > 0) || ok && (next.Before(model[0].at) || next.After(late(model[0].at))) {
+		if ok != (len(model) > 0) || ok && !next.Equal(model[0].at) {
 			t.Fatalf("%s: Next() = %v, %v; waiting: %v", s.name, next, ok, model)
 		}
 	}

@@ -7,17 +7,6 @@ import (
 	"github.com/informerbench/informerbench/queue/delay"
 )
 
-func ExampleWheel() {
-	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	w := delay.NewWheel[string](time.Second)
-	readyAt := noon.Add(300 * time.Millisecond)
-	w.Add("lunch", readyAt)
-	_, early := w.PopReady(readyAt.Add(-1))
-	item, ok := w.PopReady(readyAt.Add(w.Granularity()))
-	fmt.Println(early, item, ok)
-	// Output: false lunch true
-}
-
 func ExampleBinaryHeap() {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	h := delay.NewBinaryHeap[string]()

@@ -40,8 +40,6 @@ type farTimes struct {
 
 func (f *farTimes) none() bool { return f.times == nil }
 
-func (f *farTimes) len() int { return len(f.times) }
-
 // of returns the time of a slot whose value is far.
 func (f *farTimes) of(slot uint32) time.Time { return f.times[slot] }
 

@@ -160,6 +160,9 @@ func (q *quad) before(a, b node) int {
 	return int(borrow)
 }
 
+// biased is a value as an unsigned number of the same order.
+func biased(at int64) uint64 { return uint64(at) ^ 1<<63 }
+
 func (q *quad) put(i uint32, n node) {
 	*q.nodes.at(i) = n
 	*q.place.at(n.slot) = i

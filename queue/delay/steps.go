@@ -7,9 +7,4 @@ package delay
 // promises nothing of it.
 func (h *QuadHeap[T]) Steps() uint64 { return h.items.index.count() + h.order.count() }
 
-// Steps is QuadHeap's.
-func (w *Wheel[T]) Steps() uint64 {
-	return w.items.index.count() + w.aside.count() + w.wheels.count()
-}
-
 func (w *work) count() uint64 { return w.steps }

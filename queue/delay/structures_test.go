@@ -82,7 +82,7 @@ func TestNoAddTakesLong(t *testing.T) {
 			{"falling", func(i int) time.Duration { return -time.Duration(i) * time.Millisecond }},
 		} {
 			// A cell looked at, the segment split, the directory doubled, a heap's height.
-			most := uint64(4*delay.SegmentLen + delay.ResetMost)
+			most := uint64(4 * delay.SegmentLen)
 			for i, item := range items {
 				before := c.Steps()
 				h.Add(item, noon.Add(order.at(i)))
@@ -136,45 +136,6 @@ func inOneGoroutine(t *testing.T) {
 	if t.Helper(); testing.Short() {
 		t.Skip("one goroutine, and slow")
 	}
-}
-
-// The hand runs ahead to the only item; of what is added then for earlier times only
-// little may wait in the heap beside the wheel.
-func TestWheelTakesWhatComesBeforeItsHand(t *testing.T) {
-	inOneGoroutine(t)
-	t.Parallel()
-	for _, g := range []time.Duration{1, time.Millisecond} {
-		for ahead := range 10 {
-			w := delay.NewWheel[string](g)
-			w.Add("in the middle", noon.Add(time.Duration(ahead)*time.Minute))
-			fill(w, names(100_000), noon, 10*time.Minute)
-			if got := w.Aside(); got > 10_000 {
-				t.Errorf("a wheel of %s, begun at minute %d, has %d of 100,000 items aside", g, ahead, got)
-			}
-		}
-		w := delay.NewWheel[string](g)
-		w.Add("far ahead", noon.Add(time.Hour))
-		w.Next()
-		fill(w, names(100_000), noon, 10*time.Minute)
-		if got := w.Aside(); got > 5000 {
-			t.Errorf("a wheel of %s has %d of 100,000 items aside", g, got)
-		}
-		w.Next()
-		fill(w, names(200_000)[100_000:], noon, 10*time.Minute)
-		if got := w.Aside(); got > 5000 {
-			t.Errorf("a wheel of %s has %d of 200,000 items aside", g, got)
-		}
-	}
-}
-
-func TestWheelRefusesNoGranularity(t *testing.T) {
-	t.Parallel()
-	defer func() {
-		if recover() == nil {
-			t.Error("a wheel whose ticks last for no time was made")
-		}
-	}()
-	delay.NewWheel[string](0)
 }
 
 // The numbers that keep equal times in the order of arrival begin again after 2^32 items.
