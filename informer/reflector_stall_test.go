@@ -27,6 +27,7 @@ type stalling struct {
 	// refuse makes every other watch end with 410 after this time.
 	refuse         time.Duration
 	opens          bool // streaming lists are answered at all
+	transform      cache.TransformFunc
 	lists, streams int
 	streamed       []time.Duration // since the start
 	started        time.Time
@@ -89,7 +90,8 @@ func nothingComes(context.Context, *watch.RaceFreeFakeWatcher) {}
 // it took to sync.
 func (s *stalling) synced(t *testing.T, after time.Duration) time.Duration {
 	t.Helper()
-	i := informer.New(s, &corev1.Pod{}, informer.Options{UseWatchList: ptr.To(true)})
+	i := informer.New(s, &corev1.Pod{}, informer.Options{UseWatchList: ptr.To(true),
+		Transform: s.transform})
 	s.started = time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -126,6 +128,17 @@ func TestStalledStreamFallsBack(t *testing.T) {
 					w.Modify(made("a", fmt.Sprint(10+i), time.Time{}))
 					return i < 90
 				})
+			}},
+		"updates faster than they are taken": {opens: true,
+			stream: func(ctx context.Context, w *watch.RaceFreeFakeWatcher) {
+				every(ctx, 95*time.Millisecond, func(i int) bool {
+					w.Modify(made("a", fmt.Sprint(10+i), time.Time{}))
+					return i < 200
+				})
+			},
+			transform: func(obj any) (any, error) {
+				time.Sleep(100 * time.Millisecond)
+				return obj, nil
 			}},
 		"only bookmarks of another kind": {opens: true,
 			stream: func(ctx context.Context, w *watch.RaceFreeFakeWatcher) {

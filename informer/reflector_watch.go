@@ -179,12 +179,12 @@ type session struct {
 	// version. The first event that is not ADDED shows it.
 	ordered bool
 	events  int
-	// progress counts the initial events of a streaming list, and newest is the last name of those
-	// without a time of creation.
-	progress int
+	// progress counts the initial events of a streaming list, seen those of them at the last tick.
+	progress, seen int
 	// quietSince is since when a streaming list has brought nothing of the initial state.
 	quietSince time.Time
-	newest     types.NamespacedName
+	// newest is the last name of the initial events without a time of creation.
+	newest types.NamespacedName
 }
 
 // run delivers the events until the watch or ctx ends, or the streaming list is complete.
@@ -204,12 +204,20 @@ func (s *session) run(ctx context.Context) error {
 		defer ticker.Stop()
 		tick = ticker.C()
 	}
-	seen := 0 // progress at the last tick
 	for done, results := ctx.Done(), s.w.ResultChan(); ; {
 		select {
 		case <-done:
 			return ctx.Err()
 		default:
+		}
+		if s.events%busyEvents == 0 { // events that are always there hide the tick
+			select {
+			case <-tick:
+				if s.isStalled() {
+					return errStalledStream
+				}
+			default:
+			}
 		}
 		var event watch.Event
 		var open bool
@@ -221,9 +229,7 @@ func (s *session) run(ctx context.Context) error {
 			case <-done:
 				return ctx.Err()
 			case <-tick:
-				if seen != s.progress {
-					seen, s.quietSince = s.progress, s.r.clock.Now()
-				} else if s.r.clock.Since(s.quietSince) >= streamPatience {
+				if s.isStalled() {
 					return errStalledStream
 				}
 				continue
@@ -240,6 +246,18 @@ func (s *session) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// busyEvents is after how many events a streaming list that never waits is asked whether it stalls.
+const busyEvents = 16
+
+// isStalled is asked at each tick of a streaming list: whether it has brought nothing of the initial
+// state for streamPatience.
+func (s *session) isStalled() bool {
+	if s.seen != s.progress {
+		s.seen, s.quietSince = s.progress, s.r.clock.Now()
+	}
+	return s.r.clock.Since(s.quietSince) >= streamPatience
 }
 
 // quickWatches is how many watches that end within a second are opened one after the other before
