@@ -65,7 +65,7 @@ type Config struct {
 	Clock             clock.WithTicker // nil: the real one
 
 	// Identifier names the metrics of FIFO and Process, and InformerMetricsProvider makes
-	// them; without either there are none. See Options.
+	// them. See Options.
 	Identifier              cache.InformerNameAndResource
 	InformerMetricsProvider cache.InformerMetricsProvider
 }

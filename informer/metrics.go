@@ -45,21 +45,45 @@ type meter struct {
 	publishing sync.Mutex
 }
 
+// global is the provider of informers, FIFOs and stores that are given none.
+var global struct {
+	once     sync.Once
+	provider atomic.Pointer[cache.InformerMetricsProvider]
+}
+
+// SetInformerMetricsProvider sets the provider of the metrics of all informers here, and of the
+// FIFOs and stores of dropin/cache, that are made later with an identifier and without a provider of
+// their own. Only the first call has an effect. client-go's own get the provider too, unless they
+// have one. Any number of goroutines may call it at once.
+func SetInformerMetricsProvider(provider cache.InformerMetricsProvider) {
+	global.once.Do(func() { global.provider.Store(&provider) })
+	cache.SetInformerMetricsProvider(provider)
+}
+
+// MetricsProviderOr is p, or the provider of SetInformerMetricsProvider if p is nil; nil means that
+// none was set. It is for the FIFOs and stores of dropin/cache.
+func MetricsProviderOr(p cache.InformerMetricsProvider) cache.InformerMetricsProvider {
+	if set := global.provider.Load(); p == nil && set != nil {
+		return *set
+	}
+	return p
+}
+
 // unmetered is for the first informer with a name and no provider.
 var unmetered sync.Once
 
 // newMeter returns nil if there is nothing to publish. The metrics are made now, as
 // client-go makes them with its FIFO.
 func newMeter(config *Config) *meter {
-	provider := config.InformerMetricsProvider
 	if !config.Identifier.Reserved() {
 		return nil
 	}
+	provider := MetricsProviderOr(config.InformerMetricsProvider)
 	if provider == nil {
 		unmetered.Do(func() {
 			klog.Warningf("The informer %q and others of informerbench publish no metrics of their FIFO: "+
-				"set Options.InformerMetricsProvider, or call SetInformerMetricsProvider of dropin/cache",
-				config.Identifier.Name())
+				"import dropin/cache/prometheus, call SetInformerMetricsProvider first, or set "+
+				"Options.InformerMetricsProvider", config.Identifier.Name())
 		})
 		return nil
 	}
@@ -155,15 +179,15 @@ func (m *meter) observe(begun time.Time) {
 
 // versionPublisher returns a function that publishes a store's resource version, or nil if
 // id is not reserved. It bookmarks an empty store of client-go's, which publishes versions
-// as all of client-go's informers do. If provider is nil, that store uses the provider of
-// cache.SetInformerMetricsProvider, which cannot be reached in any other way.
+// as all of client-go's informers do. If there is no provider, that store uses the one of
+// client-go's SetInformerMetricsProvider, which cannot be reached in any other way.
 func versionPublisher(id cache.InformerNameAndResource,
 	provider cache.InformerMetricsProvider) func(version string) {
 	if !id.Reserved() {
 		return nil
 	}
 	store := cache.NewThreadSafeStore(cache.Indexers{}, cache.Indices{},
-		cache.WithThreadSafeStoreMetrics(id, provider))
+		cache.WithThreadSafeStoreMetrics(id, MetricsProviderOr(provider)))
 	return func(version string) {
 		if id.Reserved() {
 			store.Bookmark(version)

@@ -84,9 +84,9 @@ type Options struct {
 	//     the store and fill the handlers' buffers.
 	//   - The store's resource version, its last 15 digits as a number.
 	Identifier cache.InformerNameAndResource
-	// InformerMetricsProvider makes the metrics. With nil, the store's resource version
-	// goes to the provider of cache.SetInformerMetricsProvider and the other metrics are
-	// off: client-go keeps that provider to itself. A program that sets it sets it here too. A
+	// InformerMetricsProvider makes the metrics; nil means that of [SetInformerMetricsProvider].
+	// Without either, the store's resource version goes to the provider of client-go's function of
+	// that name, and the other metrics are off: client-go keeps that provider to itself. A
 	// FailureMetricsProvider has one metric more.
 	InformerMetricsProvider cache.InformerMetricsProvider
 

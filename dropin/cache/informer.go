@@ -37,7 +37,6 @@ func NewSharedIndexInformer(lw ListerWatcher, exampleObject runtime.Object,
 //     means no metrics, and no cost.
 func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.Object,
 	options SharedIndexInformerOptions) SharedIndexInformer {
-	options.InformerMetricsProvider = providerOr(options.InformerMetricsProvider)
 	return informer.NewSharedIndexInformerWithOptions(lw, exampleObject, options)
 }
 
@@ -60,7 +59,6 @@ func NewShardedListWatch(lw ListerWatcher, selector sharding.Selector) ListerWat
 //   - Transform: changes each object before the store and the handler get it.
 //   - Identifier and InformerMetricsProvider: as for NewSharedIndexInformerWithOptions.
 func NewInformerWithOptions(options InformerOptions) (Store, Controller) {
-	options.InformerMetricsProvider = providerOr(options.InformerMetricsProvider)
 	return informer.NewInformerWithOptions(options)
 }
 

@@ -2,32 +2,16 @@ package cache
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
-	clientgo "k8s.io/client-go/tools/cache"
+	"github.com/informerbench/informerbench/informer"
 )
 
-// global is the provider of informers, FIFOs and stores that are given none.
-var global struct {
-	once     sync.Once
-	provider atomic.Pointer[InformerMetricsProvider]
-}
-
 // SetInformerMetricsProvider sets the provider of the metrics of all informers, FIFOs and
-// stores that are made later with an identifier and without a provider of their own. Only the
-// first call has an effect. Client-go's own get the provider too, unless they have one.
+// stores that are made later with an identifier and without a provider of their own; see
+// informer.SetInformerMetricsProvider, which it calls.
 func SetInformerMetricsProvider(metricsProvider InformerMetricsProvider) {
-	global.once.Do(func() { global.provider.Store(&metricsProvider) })
-	clientgo.SetInformerMetricsProvider(metricsProvider)
-}
-
-// providerOr is p, or the global provider if p is nil; nil means that none was set here.
-func providerOr(p InformerMetricsProvider) InformerMetricsProvider {
-	if set := global.provider.Load(); p == nil && set != nil {
-		return *set
-	}
-	return p
+	informer.SetInformerMetricsProvider(metricsProvider)
 }
 
 // meter publishes the length of a FIFO, and how long its items take to process. A nil meter

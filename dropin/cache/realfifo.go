@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
@@ -80,7 +81,7 @@ func NewRealFIFOWithOptions(opts RealFIFOOptions) *RealFIFO {
 	if opts.UnlockWhileProcessing {
 		f.popping = unlocked{}
 	}
-	f.meter = newMeter(opts.Identifier, providerOr(opts.MetricsProvider), f.fifo.Len)
+	f.meter = newMeter(opts.Identifier, informer.MetricsProviderOr(opts.MetricsProvider), f.fifo.Len)
 	return f
 }
 

@@ -7,6 +7,7 @@ import (
 	clientgo "k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/impl/lockfree"
+	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/informer/indexer"
 )
 
@@ -52,7 +53,7 @@ func WithThreadSafeStoreMetrics(identifier InformerNameAndResource,
 	return func(c *threadSafeConfig) {
 		// An empty store of client-go's publishes the version that it is told, in client-go's way.
 		publisher := clientgo.NewThreadSafeStore(Indexers{}, Indices{},
-			clientgo.WithThreadSafeStoreMetrics(identifier, providerOr(metricsProvider)))
+			clientgo.WithThreadSafeStoreMetrics(identifier, informer.MetricsProviderOr(metricsProvider)))
 		c.publish = func(version string) {
 			if identifier.Reserved() {
 				publisher.Bookmark(version)

@@ -73,7 +73,7 @@ func (f *families) checkLabels() error {
 		check(metrics.WorkDurationKey, f.workDuration.MetricVec, labels(none)))
 }
 
-func find[C prometheus.Collector](r prometheus.Registerer, key string, to *C) error {
+func find[V any, C registered.Family[V]](r prometheus.Registerer, key string, to *C) error {
 	return registered.Find(r, prometheus.BuildFQName("", metrics.WorkQueueSubsystem, key), to)
 }
 

@@ -86,7 +86,7 @@ func WithCustomResyncConfig(resync map[metav1.Object]time.Duration) SharedInform
 
 // WithInformerName makes every informer publish its metrics, under this name and its
 // resource: see informer.Options.Identifier. The InformerMetricsProvider of
-// WithInformerOptions makes the metrics. A factory also hands the name to informers that
+// WithInformerOptions makes the metrics, or that of informer.SetInformerMetricsProvider. A factory also hands the name to informers that
 // client-go makes (InformerFor with a function of client-go's), and releases it at
 // Shutdown. For [NewInformerFunc] give the factory's name; the factory releases it then.
 func WithInformerName(name *cache.InformerName) SharedInformerOption {

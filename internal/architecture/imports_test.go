@@ -55,13 +55,13 @@ var layers = []layer{
 }
 
 // importable are the rooms that programs import. They compile nothing beyond what client-go
-// brings. ctrlqueue and priorityqueue bring controller-runtime too; the metrics of workqueue bring
-// component-base.
+// brings. ctrlqueue and priorityqueue bring controller-runtime too; the packages of metrics
+// bring component-base.
 var (
 	importable = []string{"contract", "impl/...", "queue/...", "informer/...", "dropin/cache",
 		"dropin/workqueue"}
 	withRuntime = []string{"dropin/ctrlqueue", "dropin/priorityqueue"}
-	withBase    = []string{"dropin/workqueue/prometheus"}
+	withBase    = []string{"dropin/cache/prometheus", "dropin/workqueue/prometheus"}
 )
 
 // clientGoRoots are what client-go consists of and brings with it.

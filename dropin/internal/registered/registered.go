@@ -11,9 +11,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// Family is a collector of metrics with labels, whose zero value makes metrics that do nothing
+// if it is of component-base's.
+type Family[V any] interface {
+	*V
+	prometheus.Collector
+}
+
 // Find stores in to the collector that r has for the family with that name. It fails if there is
-// none, or one of another type, and leaves to as it is.
-func Find[C prometheus.Collector](r prometheus.Registerer, name string, to *C) error {
+// none, or one of another type; to is a new zero value then.
+func Find[V any, C Family[V]](r prometheus.Registerer, name string, to *C) error {
+	*to = new(V)
 	all, ok := r.(prometheus.Collector)
 	if !ok {
 		return fmt.Errorf("%s: the registry is a %T, which does not describe its metrics", name, r)

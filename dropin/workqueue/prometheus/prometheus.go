@@ -54,12 +54,7 @@ func (p *provider) families(name string) *provider {
 	return p
 }
 
-// find stores in to the family that component-base has registered, or an empty one.
-func find[V any, C interface {
-	*V
-	metrics.Registerable
-}](key string, to *C) error {
-	*to = new(V)
+func find[V any, C registered.Family[V]](key string, to *C) error {
 	return registered.Find(legacyregistry.Registerer(), base.WorkQueueSubsystem+"_"+key, to)
 }
 
