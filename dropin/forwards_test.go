@@ -22,14 +22,14 @@ import (
 // generateForwards returns the text of a file of the package in the directory dir, with each
 // exported name of the package with the import path theirs that no other file of dir declares. A
 // function with type parameters cannot be a variable. It is an error that names it: dir must
-// declare it. Loading theirs from its source takes some seconds.
+// declare it.
 func generateForwards(dir, file, theirs string) ([]byte, error) {
 	own, err := declaredIn(dir, file)
 	if err != nil {
 		return nil, err
 	}
 	pkgs, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedSyntax | packages.NeedImports | packages.NeedDeps, Dir: dir,
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedSyntax | packages.NeedImports, Dir: dir,
 	}, theirs)
 	if err != nil {
 		return nil, err

@@ -15,10 +15,10 @@ import (
 // missingFrom lists the exported names of the package with the import path theirs that the
 // package ours lacks, or has with another type. A name's type is the same if a program that
 // uses it compiles against either: functions have the same parameters and results, and types
-// the same exported methods and fields. Loading both from their source takes some seconds.
+// the same exported methods and fields.
 func missingFrom(ours, theirs string) ([]string, error) {
 	pkgs, err := packages.Load(
-		&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps}, ours, theirs)
+		&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports}, ours, theirs)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func price(a compare.Answer) string {
 		case alike && ofOthers == c.Name.Metric:
 			more = fmt.Sprintf(" (worst of %d)", n)
 		case alike:
-			more = fmt.Sprintf(" and %d of %s", n-1, Heading(ofOthers))
+			more = fmt.Sprintf(" and %d of %s", n-1, plainHeading(ofOthers))
 		}
 	}
 	return numberName(c) + " " + RatioText(*c.Ratio) + more

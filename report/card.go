@@ -215,8 +215,19 @@ func answerOn(a compare.Answer, ids anchors, rows map[*compare.Comparison]string
 	return out
 }
 
-// numberName is the name of a number within its workload: "get: ns/op", "heap-B/object".
+// numberName is the name of a number within its workload: "get: ns/op", "memory per object".
 func numberName(c *compare.Comparison) string {
 	return strings.TrimPrefix(c.Name.Series+": ", compare.ProcessSeries+": ") +
-		Heading(c.Name.Metric)
+		plainHeading(c.Name.Metric)
+}
+
+// plainHeading is Heading in the words of a card.
+func plainHeading(metric string) string {
+	switch metric {
+	case metrics.HeapPerObject:
+		return "memory per object"
+	case metrics.PeakHeap:
+		return "memory at its peak"
+	}
+	return Heading(metric)
 }

@@ -40,7 +40,7 @@ func TestPageAnswersAStranger(t *testing.T) {
 		{"which store?", []string{"store: use lockfree instead of clientgo", "0.50x ["}, nil},
 		{"how sure?", []string{"comparisons are inconclusive", "How far to trust it",
 			"implementations passed their suite", "the same code against itself", "8 for each number"}, nil},
-		{"at what price?", []string{"The price, what is worse:", "heap-B/object", "3.0x ["},
+		{"at what price?", []string{"The price, what is worse:", "memory per object", "3.0x ["},
 			[]string{"heap-B/object", "worse"}},
 		{"what did the reference do?", nil, []string{"get: ns/op", "clientgo", "100ns"}},
 		{"where does the time go?", []string{"Where the time goes:"},
@@ -91,8 +91,8 @@ func TestPricesOfTwoWorkloads(t *testing.T) {
 	}
 	root, _ := pageWith(t, r, nil)
 	card := textWithin(byID(root, "answer-store"))
-	if n, of := strings.Count(card, "heap-B/object of store-ops/objects=10"),
-		strings.Count(card, "heap-B/object of store-ops/objects=1000"); n != 2 || of != 1 {
+	if n, of := strings.Count(card, "memory per object of store-ops/objects=10"),
+		strings.Count(card, "memory per object of store-ops/objects=1000"); n != 2 || of != 1 {
 		t.Errorf("the card does not tell the two prices apart: %s", card)
 	}
 }

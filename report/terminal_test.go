@@ -120,7 +120,7 @@ func TestAnswerIsShort(t *testing.T) {
 	answer := strings.Join(lines[begin:], "\n")
 	for _, want := range []string{
 		"store: lockfree instead of clientgo, for 10 objects, each operation alone\n   memory 2.3x",
-		"\n   price: heap-B/object 2.3x [2.3, 2.3]; 0 of 4 inconclusive\n",
+		"\n   price: memory per object 2.3x [2.3, 2.3]; 0 of 4 inconclusive\n",
 		"\n   lockfree is 1.93 times as fast as clientgo under load\n", "delay: quadheap ",
 		"informer: informerbench ", "time of an operation 0.52x [0.5"} {
 		if !strings.Contains(answer, want) {
@@ -154,10 +154,10 @@ func TestPricesNameTheOthers(t *testing.T) {
 		return a
 	}
 	for want, a := range map[string]compare.Answer{
-		"ns/op 2.0x [2.0, 2.0]":                        worse("ns/op"),
-		"ns/op 2.0x [2.0, 2.0] (worst of 3)":           worse("ns/op", "ns/op", "ns/op"),
-		"ns/op 2.0x [2.0, 2.0] and 2 of heap-B/object": worse("ns/op", "heap-B/object", "heap-B/object"),
-		"ns/op 2.0x [2.0, 2.0] and 2 more":             worse("ns/op", "ns/op", "heap-B/object"),
+		"ns/op 2.0x [2.0, 2.0]":                            worse("ns/op"),
+		"ns/op 2.0x [2.0, 2.0] (worst of 3)":               worse("ns/op", "ns/op", "ns/op"),
+		"ns/op 2.0x [2.0, 2.0] and 2 of memory per object": worse("ns/op", "heap-B/object", "heap-B/object"),
+		"ns/op 2.0x [2.0, 2.0] and 2 more":                 worse("ns/op", "ns/op", "heap-B/object"),
 	} {
 		if got := price(a); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -19,6 +19,7 @@ const chunks = 4
 // content is what a store holds at one instant.
 type content struct {
 	chunks   [chunks]map[string]any
+	copied   [chunks]bool // since the last publication: no reader has that map
 	indexers contract.Indexers
 }
 
@@ -61,6 +62,7 @@ func (s *snapshots) newest() *content {
 }
 
 func (s *snapshots) publish(c *content) {
+	c.copied = [chunks]bool{}
 	s.now.Store(c)
 }
 
@@ -91,18 +93,22 @@ func (c *content) check(obj any) { valuesUnder(c.indexers, obj) }
 
 func (c *content) put(key string, obj any) {
 	c.check(obj)
+	c.own(key)[key] = obj
+}
+
+// own is the map of a key, copied if a reader may have it.
+func (c *content) own(key string) map[string]any {
 	i := chunkOf(key)
-	fresh := make(map[string]any, len(c.chunks[i])+1)
-	maps.Copy(fresh, c.chunks[i])
-	fresh[key] = obj
-	c.chunks[i] = fresh
+	if !c.copied[i] {
+		fresh := make(map[string]any, len(c.chunks[i])+1)
+		maps.Copy(fresh, c.chunks[i])
+		c.chunks[i], c.copied[i] = fresh, true
+	}
+	return c.chunks[i]
 }
 
 func (c *content) remove(key string) {
-	i := chunkOf(key)
-	fresh := maps.Clone(c.chunks[i])
-	delete(fresh, key)
-	c.chunks[i] = fresh
+	delete(c.own(key), key)
 }
 
 func (s *snapshots) Add(key string, obj any) { s.Update(key, obj) }

@@ -53,12 +53,8 @@ func allWait(members []goroutine) bool {
 	return len(members) > 0
 }
 
-var (
-	// goroutine 18 [chan receive (durable), 2 minutes, synctest bubble 3]:
-	headLine = regexp.MustCompile(`^goroutine (\d+)(?: [^\[]*)? \[([^\]]*)\]:`)
-	// created by main.start in goroutine 7
-	creatorLine = regexp.MustCompile(`(?m)^created by .* in goroutine (\d+)$`)
-)
+// headLine is "goroutine 18 [chan receive (durable), 2 minutes, synctest bubble 3]:".
+var headLine = regexp.MustCompile(`^goroutine (\d+)(?: [^\[]*)? \[([^\]]*)\]:`)
 
 // parseGoroutine reads one record of a dump.
 func parseGoroutine(text string) (g goroutine, ok bool) {
@@ -75,9 +71,11 @@ func parseGoroutine(text string) (g goroutine, ok bool) {
 			g.bubble = part
 		}
 	}
-	if c := creatorLine.FindStringSubmatch(text); c != nil {
-		g.creator, _ = strconv.ParseInt(c[1], 10, 64)
-	}
+	// "created by main.start in goroutine 7", found without a regular expression: stacks are long.
+	_, made, _ := strings.Cut(text, "\ncreated by ")
+	made, _, _ = strings.Cut(made, "\n")
+	_, creator, _ := strings.Cut(made, " in goroutine ")
+	g.creator, _ = strconv.ParseInt(creator, 10, 64)
 	return g, true
 }
 

@@ -225,6 +225,10 @@ func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 // that call rapid.
 func (t *T) Random(prop func(*rapid.T)) { t.RandomFew(mostRandom, prop) }
 
+func (t *T) shrinkTime() time.Duration {
+	return time.Duration(float64(t.cfg.CaseTimeout/12) * min(1, t.cfg.Effort))
+}
+
 // mostRandom is the number of random inputs at effort 1.
 const mostRandom = 100
 
@@ -240,8 +244,8 @@ func (t *T) RandomFew(few int, prop func(*rapid.T)) {
 		{"rapid.seed", strconv.FormatUint(t.cfg.Seed, 10)},
 		{"rapid.checks", strconv.Itoa(t.Scale(mostRandom))},
 		// Shrinking a history that hangs must end before the case's own bound, and a suite of
-		// many cases that fail in good time.
-		{"rapid.shrinktime", (t.cfg.CaseTimeout / 12).String()},
+		// many cases that fail in good time; the less effort, the sooner.
+		{"rapid.shrinktime", t.shrinkTime().String()},
 	})
 	defer release()
 	if err != nil {

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"bytes"
 	"context"
+	"flag"
 	"log"
 	"net/http"
 	"sync"
@@ -26,6 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "8") // they wait for streams and pauses
 	// The handlers would log every injected fault.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -9,6 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(logr.Discard()) // clients log the faults that tests ask for
+	_ = flag.Set("test.parallel", "8") // they wait for pauses
+	klog.SetLogger(logr.Discard())     // clients log the faults that tests ask for
 	goleak.VerifyTestMain(m)
 }

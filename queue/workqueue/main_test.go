@@ -1,6 +1,7 @@
 package workqueue_test
 
 import (
+	"flag"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -11,7 +12,10 @@ import (
 	"github.com/informerbench/informerbench/queue/workqueue"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "8") // they wait for times
+	goleak.VerifyTestMain(m)
+}
 
 func newHeap() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() }
 

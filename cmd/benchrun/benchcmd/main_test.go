@@ -3,6 +3,7 @@ package benchcmd
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ const asBenchrun = "BENCHRUN_TEST_AS_BENCHRUN"
 // TestMain lets the test binary stand in for benchrun where a run starts itself
 // again for each fork, and where a test signals a whole run.
 func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "4") // they wait for measurements
 	if which := os.Getenv(asStranger); which != "" {
 		Main(strangers[which]...)
 	}
