@@ -150,11 +150,10 @@
 //
 // # Invariants
 //
-// Under the race detector and with -tags invariants the writer checks the whole store
-// after its writes. It panics if records and cells do not lead to each other, a count is
-// wrong, or something with a past is missing from the retire list (invariants_on.go has the
-// rules). Each write pays for checking 32 objects, so a large store is checked once in many
-// writes. Normal builds contain none of it.
+// In this package's tests, under the race detector and with -tags invariants, the writer checks the
+// whole store after its writes. It panics if records and cells do not lead to each other, a count is
+// wrong, or something with a past is missing from the retire list (invariants_audit_test.go has the
+// rules). Each write pays for checking 32 objects, so a large store is checked once in many writes.
 //
 // # Costs
 //

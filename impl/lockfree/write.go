@@ -161,7 +161,7 @@ func (c *core) remove(w *write, word uint64, key string) {
 	}
 }
 
-// commit ends the write under way. Builds with the race detector or -tags invariants then
+// commit ends the write under way. Tests under the race detector or with -tags invariants then
 // check the invariants.
 func (v *view) commit() {
 	v.core.commit()

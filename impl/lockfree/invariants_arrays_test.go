@@ -22,7 +22,7 @@ func (a *array) now(pos uint32) *record {
 }
 
 // array checks the array of a bucket, or of the store if the bucket is nil.
-func (k *checker) array(a *array, name string, of *bucket) {
+func (k *audit) array(a *array, name string, of *bucket) {
 	used := a.used.Load()
 	cells := uint32(0)
 	if p := a.blocks.Load(); p != nil {
@@ -67,7 +67,7 @@ func (k *checker) array(a *array, name string, of *bucket) {
 }
 
 // chain checks the stand-ins and the record that a cell leads to.
-func (k *checker) chain(r *record, name string, pos uint32) {
+func (k *audit) chain(r *record, name string, pos uint32) {
 	for limit := k.committed + 1; r != nil && r.standIn() != nil; r = r.standIn().past() {
 		s := r.standIn()
 		if s.seq >= limit || s.of != nil && s.of.standIn() != nil {
@@ -91,7 +91,7 @@ func (k *checker) chain(r *record, name string, pos uint32) {
 }
 
 // record checks the versions of a true record.
-func (k *checker) record(r *record) {
+func (k *audit) record(r *record) {
 	newest := r.newest.Load()
 	limit := k.committed + 1
 	for n := newest; n != nil; n = n.past() {
@@ -113,7 +113,7 @@ func (k *checker) record(r *record) {
 }
 
 // copies checks the copies of the array of all objects. Readers make and drop some meanwhile.
-func (k *checker) copies() {
+func (k *audit) copies() {
 	a := &k.objects
 	blocks := a.copies.blocks.Load()
 	if blocks == nil {

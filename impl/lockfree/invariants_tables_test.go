@@ -11,7 +11,7 @@ import (
 
 // table checks t, the table of index x, or of the keys if x is nil. It returns the number
 // of live entries.
-func (k *checker) table(t *table, x *index) (live int) {
+func (k *audit) table(t *table, x *index) (live int) {
 	name := "keys"
 	if x != nil {
 		name = x.name
@@ -40,7 +40,7 @@ func (k *checker) table(t *table, x *index) (live int) {
 	return live
 }
 
-func (k *checker) part(t *table, p *part, x *index, name string) int {
+func (k *audit) part(t *table, p *part, x *index, name string) int {
 	used, live := 0, 0
 	for i := range p.entries {
 		e := &p.entries[i]
@@ -82,14 +82,14 @@ func (k *checker) part(t *table, p *part, x *index, name string) int {
 }
 
 // keys checks the table of the store.
-func (k *checker) keys() {
+func (k *audit) keys() {
 	if live := k.table(&k.core.keys, nil); live != int(k.objects.n) {
 		k.broken(ruleLive, "%d and %d", live, k.objects.n)
 	}
 }
 
 // key checks a key's entry and record, and that the record knows its cell.
-func (k *checker) key(e *entry, r *record) {
+func (k *audit) key(e *entry, r *record) {
 	k.record(r)
 	want := wordsOf(r.current(&k.core.shown))
 	if want.kind != k.core.shown.kind {
@@ -110,7 +110,7 @@ func (k *checker) key(e *entry, r *record) {
 	k.postingsOf(r)
 }
 
-func (k *checker) postingsOf(r *record) {
+func (k *audit) postingsOf(r *record) {
 	all := k.core.postings(r)
 	k.postings += len(all)
 	if more := k.core.more(r); more != nil {
@@ -131,7 +131,7 @@ func (k *checker) postingsOf(r *record) {
 }
 
 // value checks the buckets of a value: the newest, to which the table leads, and those before.
-func (k *checker) value(x *index, b *bucket) {
+func (k *audit) value(x *index, b *bucket) {
 	for later := (*bucket)(nil); b != nil; later, b = b, b.prior.Load() {
 		if int(b.ordinal) != x.ordinal || int(b.pos) >= len(k.buckets) || k.buckets[b.pos] != b {
 			k.broken(ruleBucket, "the table of %s leads to %q", x.name, b.key())
@@ -148,7 +148,7 @@ func (k *checker) value(x *index, b *bucket) {
 	}
 }
 
-func (k *checker) bucket(id uint32, b *bucket) {
+func (k *audit) bucket(id uint32, b *bucket) {
 	if b.pos != id || b.mark != unmarked {
 		k.broken(ruleBucket, "%q with id %d", b.key(), id)
 	}
