@@ -49,6 +49,7 @@ type buffer struct {
 		waiting notifications
 		spare   spares // for waiting
 		asleep  bool   // the consumer waits for wake
+		yielder spin.Yielder
 	}
 }
 
@@ -98,9 +99,8 @@ func (b *buffer) take(emptied *spares) (notifications, bool) {
 			b.mu.waiting = notifications{}
 			return taken, true
 		}
-		if !yielded {
-			// A producer that is about to run saves both sides a wake-up.
-			spin.Yield(&b.mu)
+		// A producer that is about to run saves both sides a wake-up.
+		if !yielded && b.mu.yielder.Yield(&b.mu) {
 			yielded = true
 			continue
 		}

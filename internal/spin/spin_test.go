@@ -39,8 +39,9 @@ func TestYieldReleasesTheLock(t *testing.T) {
 		defer mu.Unlock()
 		brought = true
 	})
+	var y Yielder
 	for !brought {
-		Yield(&mu)
+		y.Yield(&mu)
 	}
 	if mu.TryLock() {
 		t.Error("Yield returned without the lock")
@@ -48,6 +49,38 @@ func TestYieldReleasesTheLock(t *testing.T) {
 	mu.Unlock()
 	done.Wait()
 	mu.Lock()
+}
+
+// After a long yield the next sleeps have none, twice as many after each further one; a short one
+// ends that.
+func TestLongYieldsBecomeRare(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	mu.Lock()
+	defer mu.Unlock()
+	var y Yielder
+	skipped := func() (n int) {
+		for ; y.skip > 0; n++ {
+			if y.Yield(&mu) {
+				t.Fatal("it yielded, and was to skip")
+			}
+		}
+		return n
+	}
+	for want := fewSkips; want <= mostSkips; want *= 2 {
+		y.note(longYield)
+		if got := skipped(); got != want {
+			t.Fatalf("%d sleeps without a yield, want %d", got, want)
+		}
+	}
+	y.note(longYield)
+	if got := skipped(); got != mostSkips {
+		t.Errorf("%d sleeps without a yield, want %d at most", got, mostSkips)
+	}
+	y.note(longYield - 1)
+	if y.note(longYield); skipped() != fewSkips {
+		t.Error("a short yield is not the end of long ones")
+	}
 }
 
 func TestForAllocatesNothing(t *testing.T) {

@@ -68,8 +68,9 @@ type engine struct {
 		begun    uint64 // calls of process so far, but for those that loneRun began
 		lone     uint64 // those that loneRun had begun when the intake was last emptied
 		sleepers int    // Pops that wait for arrived
-		untaken  int    // items of the initial list that were not popped yet
-		left     int    // items of the initial list that were not processed yet
+		yielder  spin.Yielder
+		untaken  int // items of the initial list that were not popped yet
+		left     int // items of the initial list that were not processed yet
 	}
 }
 
@@ -189,9 +190,8 @@ func (e *engine) awaitLocked(enough int) error {
 		case e.mu.backlog.len() > 0:
 			return nil
 		default:
-			if !yielded {
-				// A producer that is about to run saves both sides a wake-up.
-				spin.Yield(&e.mu)
+			// A producer that is about to run saves both sides a wake-up.
+			if !yielded && e.mu.yielder.Yield(&e.mu) {
 				yielded = true
 				continue
 			}

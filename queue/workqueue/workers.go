@@ -29,6 +29,7 @@ type workers struct {
 	draining   bool      // a shutdown may wait for processing to be 0
 	drainReady bool      // and for ready
 	shutDowns  int       // shutdowns without drain: each ends the waiting of the drains before it
+	yielder    spin.Yielder
 }
 
 // counted is an order of the caller's. Its Len is asked for anew where it matters: a Push may join
@@ -82,8 +83,7 @@ func (w *workers) offersLocked() bool { return w.ready > 0 && !w.paused }
 // bring an item, and that is cheaper than to be put to sleep and woken.
 func (w *workers) awaitLocked() bool {
 	w.countLocked()
-	if !w.offersLocked() && !w.over.Load() {
-		spin.Yield(w.nonEmpty.L)
+	if !w.offersLocked() && !w.over.Load() && w.yielder.Yield(w.nonEmpty.L) {
 		w.countLocked()
 	}
 	for ; !w.offersLocked(); w.countLocked() {
