@@ -85,10 +85,10 @@ func WithCustomResyncConfig(resync map[metav1.Object]time.Duration) SharedInform
 }
 
 // WithInformerName makes every informer publish its metrics, under this name and its
-// resource: see informer.Options.Identifier. The InformerMetricsProvider of
-// WithInformerOptions makes the metrics, or that of informer.SetInformerMetricsProvider. A factory also hands the name to informers that
-// client-go makes (InformerFor with a function of client-go's), and releases it at
-// Shutdown. For [NewInformerFunc] give the factory's name; the factory releases it then.
+// resource: see informer.Options.Identifier. The InformerMetricsProvider of WithInformerOptions
+// makes the metrics, or that of informer.SetInformerMetricsProvider. A factory also hands the name
+// to informers that client-go makes (InformerFor with a function of client-go's), and releases it
+// at Shutdown. For [NewInformerFunc] give the factory's name; the factory releases it then.
 func WithInformerName(name *cache.InformerName) SharedInformerOption {
 	return func(c *config) { c.name = name }
 }
