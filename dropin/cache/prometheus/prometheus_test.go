@@ -56,7 +56,7 @@ func TestSameMetricsAsClientGos(t *testing.T) {
 		name string
 		make func(clientgo.ListerWatcher, clientgo.InformerNameAndResource) clientgo.SharedIndexInformer
 	}{
-		{"factorys", func(lw clientgo.ListerWatcher,
+		{"of a factory", func(lw clientgo.ListerWatcher,
 			id clientgo.InformerNameAndResource) clientgo.SharedIndexInformer {
 			return informer.New(lw, &corev1.Pod{}, informer.Options{Identifier: id})
 		}},
@@ -91,8 +91,8 @@ func TestSameMetricsAsClientGos(t *testing.T) {
 		name.Release()
 	}
 	if lines := strings.Count(got["theirs"], "{"); lines != 17 || got["ours"] != got["theirs"] ||
-		got["factorys"] != got["theirs"] {
+		got["of a factory"] != got["theirs"] {
 		t.Errorf("%d lines, want 17: client-go's are\n%s\nours are\n%s\na factory's are\n%s", lines,
-			got["theirs"], got["ours"], got["factorys"])
+			got["theirs"], got["ours"], got["of a factory"])
 	}
 }
