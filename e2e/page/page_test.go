@@ -34,8 +34,6 @@ import (
 var (
 	runDir = flag.String("page.run", "",
 		"folder of a run whose report.html is looked at instead of a made-up run's")
-	runsDir = flag.String("page.runs", "",
-		"folder of runs whose list is looked at instead of made-up ones")
 	shots = flag.String("page.shots", "", "folder for screenshots of each size and colour scheme")
 )
 
