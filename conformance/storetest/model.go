@@ -127,7 +127,7 @@ func (m *model) checkGet(s contract.Store, key string) error {
 // objects for which it calls Index. A call of Index is compared with a walk over all objects:
 // mostLooks bounds the product.
 const (
-	mostAsked  = 128
+	mostAsked  = 512
 	mostProbes = 64
 	mostLooks  = 6_000
 )

@@ -53,7 +53,7 @@ func allWait(members []goroutine) bool {
 	return len(members) > 0
 }
 
-// headLine is "goroutine 18 [chan receive (durable), 2 minutes, synctest bubble 3]:".
+// headLine matches "goroutine 18 [chan receive (durable), 2 minutes, synctest bubble 3]:".
 var headLine = regexp.MustCompile(`^goroutine (\d+)(?: [^\[]*)? \[([^\]]*)\]:`)
 
 // parseGoroutine reads one record of a dump.

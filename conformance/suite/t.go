@@ -225,6 +225,8 @@ func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 // that call rapid.
 func (t *T) Random(prop func(*rapid.T)) { t.RandomFew(mostRandom, prop) }
 
+// shrinkTime is how long a failing input is shrunk: five seconds by default, less where the effort is
+// below 1.
 func (t *T) shrinkTime() time.Duration {
 	return time.Duration(float64(t.cfg.CaseTimeout/12) * min(1, t.cfg.Effort))
 }

@@ -51,8 +51,8 @@
 // An informer, FIFO or store with an identifier has the metrics of the provider in its options,
 // or else of the one given to SetInformerMetricsProvider here. A provider that something else
 // has given to client-go's own SetInformerMetricsProvider cannot be read; it gets the stores'
-// resource versions only. For component-base's, import dropin/cache/prometheus. A program that
-// relies on another one passes it here too.
+// resource versions only. If it is component-base's, import dropin/cache/prometheus; give any other
+// provider to SetInformerMetricsProvider here too.
 //
 // Everything here may be used by any number of goroutines at once, if its comment does not say
 // otherwise.

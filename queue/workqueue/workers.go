@@ -79,8 +79,8 @@ func (w *workers) setPaused(paused bool) {
 func (w *workers) offersLocked() bool { return w.ready > 0 && !w.paused }
 
 // awaitLocked waits until Get may hand out an item. It returns false if the queue is shut down
-// and Get may not. Before it sleeps it lets other goroutines run once. Under load they
-// bring an item, and that is cheaper than to be put to sleep and woken.
+// and Get may not. Before it sleeps it lets other goroutines run once, unless that took
+// long lately: they may bring an item, which is cheaper than to be put to sleep and woken.
 func (w *workers) awaitLocked() bool {
 	w.countLocked()
 	if !w.offersLocked() && !w.over.Load() && w.yielder.Yield(w.nonEmpty.L) {

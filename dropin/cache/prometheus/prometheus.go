@@ -33,8 +33,8 @@ type provider struct {
 	latency         *metrics.HistogramVec
 }
 
-// families finds the families when the first informer asks, as component-base registers them then:
-// feature gates have been read.
+// families registers the families, as component-base does when its first informer asks, and finds
+// them. By then feature gates have been read.
 func (p *provider) families() *provider {
 	p.once.Do(func() {
 		fifo.Register()
