@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/informerbench/informerbench/contract"
@@ -100,7 +101,111 @@ func informerPresets() []Preset {
 			Source:    "https://github.com/kubernetes/kubernetes/issues/130767",
 			Workloads: []Workload{informerRelist(4*time.Second, 0, informerListers)},
 		},
+		{
+			Name: "informer-arrivals",
+			Description: "Lists of 10,000 pods that arrive, as requests do at a server that lists for " +
+				"each, at 50, 80 and 95 percent of the rate at which client-go's informer does them in a " +
+				"loop on the machine of results/: from arrival to result.",
+			Source:    informerSource,
+			Workloads: []Workload{informerArrivals()},
+		},
+		{
+			Name: "informer-quiet",
+			Description: "What most programs have: 1,000 pods, ten events a second and none to ten readers " +
+				"that pause, and 10,000 pods with 500 events a second.",
+			Source:    "https://book.kubebuilder.io/cronjob-tutorial/controller-implementation for the shape",
+			Workloads: informerQuiet(),
+		},
+		{
+			Name: "informer-every",
+			Description: "100, 1,000 and 10,000 pods; 10, 500 and 2,000 events a second; none, one and ten " +
+				"readers that list, or get by key; and 1,000 pods read by an index, by namespace, and with 1 " +
+				"and 100 events a second: 51 loads, for an hour.",
+			Source:    "every combination, so that none is left out",
+			Workloads: informerEvery(),
+		},
 	}
+}
+
+// informerArrivals has more goroutines than can wait, so that each request begins when it is due.
+func informerArrivals() Workload {
+	return Workload{
+		Name: "informer-arrivals", Description: "Goroutines that list everything when a request arrives, " +
+			"beside 500 events a second.",
+		Component: contract.ComponentInformer, Objects: informerPods(),
+		Groups:   informerQuietGroups(500, Group{Name: "listers", Op: OpList, Goroutines: 80}),
+		Sweep:    Sweep{Vary: "listers.rate", Values: []int{2_400, 3_850, 4_570}},
+		Duration: 3 * time.Second, Warmup: informerWarmup,
+	}
+}
+
+func informerQuietGroups(events float64, readers Group) []Group {
+	return []Group{
+		{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: events},
+		{Name: "handlers", Op: OpHandle, Goroutines: 1},
+		readers,
+	}
+}
+
+// The rates of readers that pause, of all together. In two seconds a p99 has 1,000 values or more.
+const (
+	quietLists = 500
+	quietGets  = 5_000
+)
+
+// quiet is a load that leaves the processors idle most of the time.
+func quiet(name string, events float64, readers Group, sizes ...int) Workload {
+	w := Workload{
+		Name: name, Description: "Events at a low rate beside readers that pause.",
+		Component: contract.ComponentInformer, Objects: informerPods(),
+		Groups:   informerQuietGroups(events, readers),
+		Duration: 2 * time.Second, Warmup: 300 * time.Millisecond,
+	}
+	w.Objects.Count = sizes[0]
+	if len(sizes) > 1 {
+		w.Sweep = Sweep{Vary: varyObjects, Values: sizes}
+	}
+	return w
+}
+
+// quietReaders names readers of a kind.
+func quietReaders(op Op, goroutines int) Group {
+	g := Group{Name: "readers", Op: op, Goroutines: goroutines, Rate: quietLists}
+	if op == OpGet {
+		g.Rate = quietGets
+	}
+	return g
+}
+
+func informerQuiet() []Workload {
+	return []Workload{
+		quiet("quiet-get", 10, quietReaders(OpGet, 1), 1_000),
+		quiet("quiet-list", 10, quietReaders(OpList, 10), 1_000),
+		quiet("busier-list", 500, quietReaders(OpList, 10), 10_000),
+	}
+}
+
+func informerEvery() []Workload {
+	readers := []Group{quietReaders(OpGet, 0), quietReaders(OpGet, 1), quietReaders(OpGet, 10),
+		quietReaders(OpList, 1), quietReaders(OpList, 10)}
+	var every []Workload
+	for _, events := range []float64{10, 500, 2_000} {
+		for _, r := range readers {
+			every = append(every, quiet(fmt.Sprintf("every-%s-%d-events-%g", r.Op, r.Goroutines, events),
+				events, r, 100, 1_000, 10_000))
+		}
+	}
+	byIndex := quietReaders(OpByIndex, 1)
+	byIndex.Index = synthetic.IndexNode
+	for _, events := range []float64{1, 100} {
+		for _, op := range []Op{OpGet, OpList} {
+			every = append(every, quiet(fmt.Sprintf("every-%s-1-events-%g", op, events), events,
+				quietReaders(op, 1), 1_000))
+		}
+	}
+	return append(every,
+		quiet("every-by-index-1-events-10", 10, byIndex, 1_000),
+		quiet("every-list-namespace-1-events-10", 10, quietReaders(OpListNamespace, 1), 1_000))
 }
 
 func informerContended(duration time.Duration) Workload {

@@ -3,6 +3,8 @@ package lockfree
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/impl/indexing"
 )
 
 // copies keeps copies of the objects of an array, block by block. A list of blocks that
@@ -73,7 +75,7 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64, s *shown) {
 		return
 	}
 	if found := b.copy.Load(); found != nil && found.seq == touched {
-		copy(part, found.objects)
+		indexing.Copy(part, found.objects)
 		return
 	}
 	readBlock(part, block, seq, s)

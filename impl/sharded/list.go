@@ -3,6 +3,8 @@ package sharded
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/impl/indexing"
 )
 
 // chunkLen is how many entries a full chunk has. With the allocator's header of 8
@@ -160,7 +162,9 @@ func roomFor(n int) int {
 // appendObjects appends the objects that the list held when it was frozen.
 func (c cut) appendObjects(list []any) []any {
 	for _, chunk := range c.chunks {
-		list = append(list, chunk.objects...)
+		n := len(list)
+		list = slices.Grow(list, len(chunk.objects))[:n+len(chunk.objects)]
+		indexing.Copy(list[n:], chunk.objects)
 	}
 	return list
 }
