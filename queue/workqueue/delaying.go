@@ -98,7 +98,7 @@ func (q *DelayingQueue[T]) AddAfter(item T, delay time.Duration) {
 		return
 	}
 	readyAt := q.clock.Now().Add(delay)
-	h := &q.heaps[q.mu.items.hashOf(item)%uint64(len(q.heaps))]
+	h := &q.heaps[q.mu.items.hashOf(item)%uint32(len(q.heaps))]
 	h.mu.Lock()
 	wake := false
 	if h.mu.waiting != nil {

@@ -41,8 +41,8 @@
 // times, and in a PriorityQueue a map of the most priorities that were ready at once.
 //
 //	bytes per item (string, 64 bit)   ready   waiting
-//	Queue, DelayingQueue              48+8    the heap's
-//	PriorityQueue                     112+8   112+8 and the heap's
+//	Queue, DelayingQueue              48+5    the heap's
+//	PriorityQueue                     80+5    80+5 and the heap's
 //
 // A Queue with metrics has one goroutine, a DelayingQueue and a PriorityQueue one
 // more; all end with ShutDown or ShutDownWithDrain.

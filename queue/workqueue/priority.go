@@ -29,8 +29,8 @@ type rank[T comparable] struct {
 	// priority is the one that the item is ready with or will be. For an item that is
 	// processed and was not added since, it is the one that it was handed out with.
 	priority int
-	// its time, while its state is waiting; not zero while a heap with Remove may have the item
-	readyAt time.Time
+	// its time, while its state is waiting, in nanoseconds after the queue's epoch
+	readyAt time.Duration
 }
 
 // PriorityQueue is a rate-limiting queue that hands out items of higher priority
@@ -56,6 +56,7 @@ type PriorityQueue[T comparable] struct {
 	retries workqueue.CounterMetric // nil counts nothing
 	limiter contract.RateLimiter[T]
 	clock   clock.WithTicker
+	epoch   time.Time // when the queue was made
 	alarm   alarm
 	drops   bool // Config.DropReady
 
@@ -78,7 +79,7 @@ func NewPriority[T comparable](limiter contract.RateLimiter[T],
 	newHeap func() contract.DelayHeap[T], cfg Config[T]) *PriorityQueue[T] {
 	cfg = cfg.withDefaults()
 	q := &PriorityQueue[T]{metrics: newMetrics(cfg, true), limiter: limiter, clock: cfg.Clock,
-		drops: cfg.DropReady}
+		epoch: cfg.Clock.Now(), drops: cfg.DropReady}
 	if cfg.counts() {
 		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
 	}
@@ -149,7 +150,7 @@ func (q *PriorityQueue[T]) add(item T, priority int, after time.Duration) {
 
 // addLocked adds item at readyAt, at once if that is zero. It reports whether the alarm
 // must be woken because it would sleep beyond readyAt.
-func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int,
+func (q *PriorityQueue[T]) addLocked(item T, hash uint32, priority int,
 	readyAt time.Time) (earliest bool) {
 	if q.mu.times == nil { // shutDown makes it nil before it sets over
 		return false
@@ -175,11 +176,13 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int,
 		q.readyLocked(n)
 		return false
 	}
-	if n.state&waiting != 0 && !readyAt.Before(n.more.readyAt) {
+	after := readyAt.Sub(q.epoch)
+	if n.state&waiting != 0 && after >= n.more.readyAt {
 		return false
 	}
 	n.state |= waiting
-	n.more.readyAt = readyAt
+	n.held = true
+	n.more.readyAt = after
 	q.mu.times.Add(item, readyAt)
 	return q.mu.armed.IsZero() || readyAt.Before(q.mu.armed)
 }
@@ -241,14 +244,13 @@ func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
 		}
 		return
 	}
-	readyAt := n.more.readyAt
-	n.more.readyAt = time.Time{}
-	switch {
+	switch readyAt := q.epoch.Add(n.more.readyAt); {
 	case n.state&waiting == 0:
+		n.held = false
 	case readyAt.After(now):
-		n.more.readyAt = readyAt
 		q.mu.times.Add(item, readyAt)
 	default:
+		n.held = false
 		q.metrics.added(item, n.more.priority)
 		q.readyLocked(n)
 	}
@@ -287,7 +289,7 @@ func (q *PriorityQueue[T]) Queued() []QueuedItem[T] {
 			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority})
 		case n.state&waiting != 0 && q.mu.times != nil:
 			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority,
-				ReadyAt: n.more.readyAt})
+				ReadyAt: q.epoch.Add(n.more.readyAt)})
 		}
 	}
 	return items
@@ -332,7 +334,7 @@ func (q *PriorityQueue[T]) Done(item T) {
 	}
 }
 
-func (q *PriorityQueue[T]) doneLocked(item T, hash uint64) (wake bool) {
+func (q *PriorityQueue[T]) doneLocked(item T, hash uint32) (wake bool) {
 	at := q.mu.items.find(item, hash)
 	n := *at
 	if n == nil || n.state&processing == 0 {
@@ -364,8 +366,7 @@ func (q *PriorityQueue[T]) releaseLocked(at **ranked[T]) {
 		q.mu.levels.push(n)
 		q.mu.ready++
 	case 0:
-		if times, removes := q.mu.times.(contract.RemovingDelayHeap[T]); removes &&
-			!n.more.readyAt.IsZero() {
+		if times, removes := q.mu.times.(contract.RemovingDelayHeap[T]); removes && n.held {
 			times.Remove(n.item) // it was added before its time
 		}
 		q.mu.items.remove(at)

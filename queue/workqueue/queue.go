@@ -137,7 +137,7 @@ func (q *Queue[T]) addAll(items []T) {
 	if len(items) == 0 {
 		return
 	}
-	var hashes [batch]uint64
+	var hashes [batch]uint32
 	for i, item := range items {
 		hashes[i] = q.mu.items.hashOf(item)
 	}
@@ -155,7 +155,7 @@ func (q *Queue[T]) addAll(items []T) {
 	}
 }
 
-func (q *Queue[T]) addLocked(item T, hash uint64) {
+func (q *Queue[T]) addLocked(item T, hash uint32) {
 	if q.mu.over.Load() {
 		return
 	}
@@ -222,7 +222,7 @@ func (q *Queue[T]) popLocked() *plain[T] {
 		return q.mu.fifo.pop()
 	}
 	item := q.mu.order.Pop()
-	var hash uint64
+	var hash uint32
 	// the order may give what cannot be hashed
 	q.mu.order.guard.call(func() { hash = q.mu.items.hashOf(item) }, nil)
 	at := q.mu.items.find(item, hash)
@@ -256,7 +256,7 @@ func (q *Queue[T]) Done(item T) {
 	}
 }
 
-func (q *Queue[T]) doneLocked(item T, hash uint64) (wake bool) {
+func (q *Queue[T]) doneLocked(item T, hash uint32) (wake bool) {
 	at := q.mu.items.find(item, hash)
 	n := *at
 	if n == nil || n.state&processing == 0 {

@@ -12,8 +12,8 @@ import (
 // flood the memory is given back bit by bit, which a Go map never does.
 //
 // All calls take O(1) time on average. Memory: a node per item, a pointer per bucket, and
-// from one to four buckets per item. Removed nodes are kept for new items: at most as many
-// as there are items, plus 64.
+// from two thirds of a bucket to four per item. Removed nodes are kept for new items: at most as
+// many as there are items, plus 64.
 //
 // A node holds the state of its item, so that code with a node needs no look-up; that is
 // what the table is for. The methods need the queue's lock, hashOf does not.
@@ -26,7 +26,7 @@ type table[T comparable, X any] struct {
 	len           int
 	spare         *node[T, X] // taken out, for the next items; linked by chain
 	spares        int
-	fetched       uint64 // made of what fetch read, so that it is read
+	fetched       uint32 // made of what fetch read, so that it is read
 }
 
 const (
@@ -47,11 +47,12 @@ type page[T comparable, X any] [pageHeads]*node[T, X]
 // node is one item that the queue holds: ready, processed or waiting for its time.
 type node[T comparable, X any] struct {
 	item  T
-	hash  uint64
 	chain *node[T, X] // the next of the same bucket
 	next  *node[T, X] // the next to be handed out; the list's
 	more  X           // what a kind of queue adds
+	hash  uint32
 	state state
+	held  bool // the heap may have it; queues with priorities only
 }
 
 func newTable[T comparable, X any]() table[T, X] {
@@ -65,11 +66,11 @@ func newTable[T comparable, X any]() table[T, X] {
 
 // hashOf may be called without the lock. It panics if T is an interface and item
 // of a type that cannot be compared, as a map does.
-func (t *table[T, X]) hashOf(item T) uint64 { return maphash.Comparable(t.seed, item) }
+func (t *table[T, X]) hashOf(item T) uint32 { return uint32(maphash.Comparable(t.seed, item)) }
 
 // find returns where the pointer to item's node is. If the item is not in the
 // table the pointer is nil, and insert may put its node there.
-func (t *table[T, X]) find(item T, hash uint64) **node[T, X] {
+func (t *table[T, X]) find(item T, hash uint32) **node[T, X] {
 	at := t.head(t.bucketOf(hash))
 	for n := *at; n != nil; n = *at {
 		if n.hash == hash && n.item == item {
@@ -87,12 +88,12 @@ const fetchLen = 16
 // fetch brings what find will read for items with these hashes into the cache, at most
 // fetchLen of them. In a large table head and node are cache misses. Here the processor
 // waits for those of all items together.
-func (t *table[T, X]) fetch(hashes []uint64) {
+func (t *table[T, X]) fetch(hashes []uint32) {
 	var nodes [2 * fetchLen]*node[T, X]
 	for i, hash := range hashes {
 		nodes[i] = *t.head(t.bucketOf(hash))
 	}
-	if uint64(t.len+len(hashes)) > t.buckets { // insert will split buckets
+	if t.crowded(len(hashes)) { // insert will split buckets
 		for i := range hashes {
 			if b := t.buckets - t.mask - 1 + uint64(i); b <= t.mask {
 				nodes[fetchLen+i] = *t.head(b)
@@ -107,7 +108,7 @@ func (t *table[T, X]) fetch(hashes []uint64) {
 }
 
 // insert puts item where find found nothing.
-func (t *table[T, X]) insert(at **node[T, X], item T, hash uint64) *node[T, X] {
+func (t *table[T, X]) insert(at **node[T, X], item T, hash uint32) *node[T, X] {
 	n := t.spare
 	if n != nil {
 		t.spare, n.chain = n.chain, nil
@@ -118,11 +119,14 @@ func (t *table[T, X]) insert(at **node[T, X], item T, hash uint64) *node[T, X] {
 	n.item, n.hash = item, hash
 	*at = n
 	t.len++
-	if uint64(t.len) > t.buckets {
+	if t.crowded(0) {
 		t.split()
 	}
 	return n
 }
+
+// crowded reports whether there are fewer than two buckets for three items, with more of them.
+func (t *table[T, X]) crowded(more int) bool { return 2*uint64(t.len+more) > 3*t.buckets }
 
 // remove takes out the node that find found. Its next must be nil.
 func (t *table[T, X]) remove(at **node[T, X]) {
@@ -150,11 +154,11 @@ func (t *table[T, X]) remove(at **node[T, X]) {
 
 // bucketOf returns the bucket of a hash: its low bits, one more of them if the bucket was
 // split already.
-func (t *table[T, X]) bucketOf(hash uint64) uint64 {
-	if b := hash & (2*t.mask + 1); b < t.buckets {
+func (t *table[T, X]) bucketOf(hash uint32) uint64 {
+	if b := uint64(hash) & (2*t.mask + 1); b < t.buckets {
 		return b
 	}
-	return hash & t.mask
+	return uint64(hash) & t.mask
 }
 
 // all yields every node, in no order. The caller must not change the table meanwhile.
@@ -182,7 +186,7 @@ func (t *table[T, X]) split() {
 	}
 	stay, move := t.head(last-t.mask-1), t.head(last)
 	for n := *stay; n != nil; n = *stay {
-		if n.hash&(t.mask+1) == 0 {
+		if uint64(n.hash)&(t.mask+1) == 0 {
 			stay = &n.chain
 			continue
 		}

@@ -62,7 +62,7 @@ func TestTableGivesMemoryBack(t *testing.T) {
 	for i := range flood {
 		tab.insert(tab.find(i, tab.hashOf(i)), i, tab.hashOf(i))
 	}
-	if tab.buckets != flood {
+	if tab.buckets < flood*2/3 || tab.buckets > flood {
 		t.Errorf("%d buckets for %d items", tab.buckets, flood)
 	}
 	for i := range flood {
