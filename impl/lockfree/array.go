@@ -1,7 +1,6 @@
 package lockfree
 
 import (
-	"runtime"
 	"slices"
 	"sync/atomic"
 )
@@ -66,7 +65,7 @@ func capacity(blocks [][]cell) int {
 func roomFor[E any](n int) []E {
 	room := make([]E, 0, n+n/64)
 	if n >= yieldEvery {
-		runtime.Gosched() // see slot.release
+		giveWay()
 	}
 	return room
 }

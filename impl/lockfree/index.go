@@ -90,7 +90,11 @@ func (b *bucket) list(room []any, seq uint64, s *shown) []any {
 	if b == nil {
 		return fit(room, 0)
 	}
-	return b.objects.objects(room, seq, s, nil)
+	n := int(b.objects.used.Load())
+	beginLong(n)
+	list := b.objects.objects(room, seq, s, nil)
+	endLong(n)
+	return list
 }
 
 // values returns the values that snapshot seq sees. The directory, loaded within the snapshot,

@@ -59,8 +59,6 @@ type readers struct {
 	// busy is a slot in a later block that was taken when the writer last looked. While it
 	// stays taken, one load tells the writer that a snapshot is open. Writer only.
 	busy *slot
-	// long is how many admitted reads are under way.
-	long atomic.Int32
 }
 
 // block holds slots, and leads to the next block, which has twice as many.
@@ -85,28 +83,43 @@ func (r *readers) firstBlock() *block {
 	return b
 }
 
-// admit is called before a read of n objects makes room for them. While as many long reads
-// are under way as there are processors, it lets others run first, so that long reads end one
-// after the other. If 80 went on together, the collector would scan 80 half lists, and a writer
-// would wait for a turn of each.
+// longReads is how many reads of yieldEvery objects or more are under way, in all stores of the
+// program: they share its processors.
+var longReads atomic.Int32
+
+// crowded reports whether as many long reads are under way as there are processors. So they may
+// have all of them, and a writer has none.
+func crowded() bool {
+	// the runtime follows the container's limit, which may change
+	return longReads.Load() >= int32(runtime.GOMAXPROCS(0))
+}
+
+// admit is called before a read of n objects makes room for them. While reads are crowded, it lets
+// others run first, so that long reads end one after the other. If 80 went on together, the
+// collector would scan 80 half lists, and a writer would wait for a turn of each.
 //
 // It is no lock: after n/16 turns the read begins, even if another reader is stopped for ever.
-func (r *readers) admit(n int) {
+func admit(n int) {
 	if n < yieldEvery {
 		return
 	}
-	// the runtime follows the container's limit, which may change
-	processors := int32(runtime.GOMAXPROCS(0))
-	for turn := 0; turn < n/16 && r.long.Load() >= processors; turn++ {
+	for turn := 0; turn < n/16 && crowded(); turn++ {
 		runtime.Gosched()
 	}
-	r.long.Add(1)
+	beginLong(n)
 }
 
-// leave ends what admit began.
-func (r *readers) leave(n int) {
+// beginLong counts a read of n objects if it is long.
+func beginLong(n int) {
 	if n >= yieldEvery {
-		r.long.Add(-1)
+		longReads.Add(1)
+	}
+}
+
+// endLong ends what admit or beginLong began.
+func endLong(n int) {
+	if n >= yieldEvery {
+		longReads.Add(-1)
 	}
 }
 
@@ -182,13 +195,23 @@ func (b *block) taken() *slot {
 // lists in a loop never waits for anything, so on a busy processor it would run for Go's
 // whole time slice of 10 ms, and a writer with a microsecond of work would wait for the
 // slices of all such readers. Gosched puts the reader at the end of the queue, also within
-// its snapshot. A read of few objects calls it by chance.
+// its snapshot.
+//
+// A long read calls it only while reads are crowded. Else a processor is left for the writer; and
+// behind writers that never pause, each call would take the slices of all of them. A read of few
+// objects calls it by chance: nobody counts those.
 const yieldEvery = 1 << 12
 
-// yield lets others run after each yieldEvery objects; i is the number of the object that
-// was read last.
+// yield lets others run after each yieldEvery objects, if reads are crowded; i is the number of
+// the object that was read last.
 func yield(i int) {
 	if i&(yieldEvery-1) == yieldEvery-1 {
+		giveWay()
+	}
+}
+
+func giveWay() {
+	if crowded() {
 		runtime.Gosched()
 	}
 }
@@ -196,7 +219,10 @@ func yield(i int) {
 // release closes the snapshot. read is the number of objects that were read in it.
 func (s *slot) release(read int) {
 	s.state.Store(slotFree)
-	if read > 0 && (read >= yieldEvery || rand.Uint32()%yieldEvery < uint32(read)) {
+	switch {
+	case read >= yieldEvery:
+		giveWay()
+	case read > 0 && rand.Uint32()%yieldEvery < uint32(read):
 		runtime.Gosched()
 	}
 }

@@ -127,7 +127,7 @@ func (s *Store) AppendList(dst []any) []any {
 // enter begins a read of everything and returns about how many objects there are.
 func (v *view) enter() (n int) {
 	n = int(v.objects.used.Load())
-	v.readers.admit(n)
+	admit(n)
 	return n
 }
 
@@ -135,7 +135,7 @@ func (v *view) enter() (n int) {
 func (v *view) list(room []any, n int) []any {
 	slot, seq := v.readers.acquire(&v.committed)
 	list := v.objects.objects(room, seq, &v.shown)
-	v.readers.leave(n)
+	endLong(n)
 	slot.release(len(list))
 	return list
 }
@@ -148,7 +148,7 @@ func (s *Store) ListKeys() []string {
 	room := roomFor[string](n)
 	slot, seq := v.readers.acquire(&v.committed)
 	keys := v.objects.keys(room, seq, &v.shown)
-	v.readers.leave(n)
+	endLong(n)
 	slot.release(len(keys))
 	return keys
 }
@@ -222,7 +222,10 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 	slot, seq := v.readers.acquire(&v.committed)
 	keys := []string{}
 	if b := x.bucketAt(indexedValue, seq); b != nil {
+		n := int(b.objects.used.Load())
+		beginLong(n)
 		keys = b.objects.keys(nil, seq, &v.shown)
+		endLong(n)
 	}
 	slot.release(len(keys))
 	slices.Sort(keys)
