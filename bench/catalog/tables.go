@@ -9,7 +9,6 @@ import (
 	"github.com/informerbench/informerbench/impl/cowtree"
 	"github.com/informerbench/informerbench/impl/lockfree"
 	"github.com/informerbench/informerbench/impl/mutexmap"
-	"github.com/informerbench/informerbench/impl/sharded"
 	"github.com/informerbench/informerbench/peers/clientgo"
 	"github.com/informerbench/informerbench/peers/concurrentmap"
 	"github.com/informerbench/informerbench/peers/ctrlruntime"
@@ -57,11 +56,6 @@ func stores() []Entry {
 				"stand-ins of each array cell that changed",
 			NewStore: func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
 		},
-		shardedStore("sharded", 0, "locks split by key, dense chunks copied on write: lists hold the "+
-			"locks for a microsecond, whatever they return; a ByIndex pays for every shard"),
-		shardedStore("sharded-1", 1,
-			"sharded with a single lock: what freezing instead of copying under the lock brings by itself"),
-		shardedStore("sharded-16", 16, "sharded with 16 locks: what more locks cost reads and memory"),
 		{
 			Component: contract.ComponentStore, Name: "cowtree", Module: own, Study: true,
 			Description: "copy-on-write B-trees, the public proposal: readers and the writer never wait " +
@@ -75,17 +69,6 @@ func stores() []Entry {
 		concurrentMap("xsyncmap", "objects in xsync.Map, indexes under a RWMutex: Get takes no lock, "+
 			"List one bucket's at a time; readers of an index hold the writer up",
 			concurrentmap.NewXSync),
-	}
-}
-
-func shardedStore(name string, shards int, description string) Entry {
-	return Entry{
-		Component: contract.ComponentStore, Name: name, Module: own, Study: true,
-		Description: description,
-		Guarantees:  "the whole contract: one instant per read, also over all shards",
-		NewStore: func(ix contract.Indexers) contract.Store {
-			return sharded.New(ix, sharded.Options{Shards: shards})
-		},
 	}
 }
 
