@@ -28,7 +28,7 @@ func TestBenchstatReadsGoTestBench(t *testing.T) {
 	if err != nil {
 		t.Fatalf("benchstat: %v\n%s", err, table)
 	}
-	for _, want := range []string{"clientgo-deltafifo", "binaryheap", "add-pop", "mixed", "sec/op",
+	for _, want := range []string{"clientgo-deltafifo", "btree", "add-pop", "mixed", "sec/op",
 		"allocs/op"} {
 		if !bytes.Contains(table, []byte(want)) {
 			t.Errorf("benchstat's table lacks %q:\n%s", want, table)

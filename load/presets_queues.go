@@ -43,7 +43,7 @@ func queueRequeueStorm() Workload {
 		Objects:   synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 1_000_000},
 		Waiting:   1_000_000,
 		Groups: []Group{
-			{Name: "adder", Op: OpAdd, Goroutines: 1, Keys: 1_000},
+			{Name: "adder", Op: OpAdd, Goroutines: 1, Keys: 1_000, Rate: 200_000},
 			{Name: "workers", Op: OpGetDone, Goroutines: 1_000, Work: time.Millisecond, Requeue: true},
 		},
 		Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,

@@ -34,7 +34,7 @@ func TestPercentileNotes(t *testing.T) {
 			{Metric: metrics.HeapPerObject, Key: true}},
 	)}
 	want := []string{
-		"too few operations for a p99, which needs 500 in each process: service-p90 of " +
+		"too few operations for a p99, which needs 1000 in each process: service-p90 of " +
 			"listers:list is judged instead",
 		"too few operations for a percentile: service of relister:relist",
 		"too few operations for a percentile: stale of worker:get-done",
@@ -51,7 +51,7 @@ func TestReportsSayThatOperationsAreTooFew(t *testing.T) {
 	r := sampleRun(6)
 	for i := range r.Forks {
 		values := r.Forks[i].Series[1].Values
-		values["delay-p90-ns"], values[metrics.Number(metrics.Delay)] = values["delay-p99-ns"], 100
+		values["delay-p90-ns"], values[metrics.Number(metrics.Delay)] = values["delay-p99-ns"], 200
 	}
 	var text, md, page bytes.Buffer
 	if err := of(t, r).WriteText(&text, Terminal{Wide: true}); err != nil {
@@ -66,7 +66,7 @@ func TestReportsSayThatOperationsAreTooFew(t *testing.T) {
 	for name, out := range map[string]string{"terminal": text.String(), "Markdown": md.String(),
 		"page": page.String()} {
 		if !strings.Contains(
-			out, "too few operations for a p99, which needs 500 in each process: delay-p90 of "+
+			out, "too few operations for a p99, which needs 1000 in each process: delay-p90 of "+
 				"writer:update is judged instead") {
 			t.Errorf("%s does not say which percentile is judged", name)
 		}

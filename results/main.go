@@ -33,6 +33,7 @@ import (
 var presets = []string{
 	"stores", "lock-starvation", "kcm-150k", "fifo-flood", "delay-million", "requeue-storm",
 	"informer-contended", "informer-staleness", "informer-sync", "informer-relist",
+	"informer-arrivals", "informer-quiet",
 }
 
 // root is the folder of the runs within the work tree, where the command is started; next, in

@@ -90,7 +90,7 @@ func TestSelect(t *testing.T) {
 		{"by glob", []string{"store"}, []string{"clientgo*", "mutexmap"},
 			[]string{"store/clientgo", "store/mutexmap"}, ""},
 		{"by ID", nil, []string{"queue/clientgo"}, []string{"queue/clientgo"}, ""},
-		{"unknown name", []string{"store"}, []string{"binaryheap"}, nil, "have clientgo, mutexmap"},
+		{"unknown name", []string{"store"}, []string{"btree"}, nil, "have clientgo, mutexmap"},
 		{"unknown component", []string{"cache"}, nil, nil, "have store, fifo"},
 		{"broken glob", nil, []string{"["}, nil, "syntax error"},
 	} {

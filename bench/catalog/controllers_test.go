@@ -52,7 +52,7 @@ var controllerQueues = map[string]func(name string,
 }
 
 func requestHeap() contract.DelayHeap[reconcile.Request] {
-	return delay.NewBinaryHeap[reconcile.Request]()
+	return delay.NewQuadHeap[reconcile.Request]()
 }
 
 func request(name string) reconcile.Request {

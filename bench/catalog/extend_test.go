@@ -31,7 +31,7 @@ func strangers() []Entry {
 	return []Entry{
 		Store("mine", mutexmap.New, described),
 		FIFO("mine", newDeltaFIFO, described),
-		DelayHeap("mine", delay.NewBinaryHeap[string], described),
+		DelayHeap("mine", delay.NewQuadHeap[string], described),
 		Queue("mine", newQueue, described),
 		Limiter("mine", exponential, described),
 		Informer("mine", informer.NewSharedIndexInformer, described),
@@ -71,7 +71,7 @@ func TestNames(t *testing.T) {
 	closure := func(ix contract.Indexers) contract.Store { return mutexmap.New(ix) }
 	for _, c := range []struct{ got, want string }{
 		{Store("", mutexmap.New).Name, "mutexmap"},
-		{DelayHeap("", delay.NewBinaryHeap[string]).Name, "delay"},
+		{DelayHeap("", delay.NewQuadHeap[string]).Name, "delay"},
 		{Store("", closure).Name, "catalog"},
 		{Store("mine", mutexmap.New).Name, "mine"},
 		{nameOf("example.com/mystore/v2"), "mystore"},
@@ -104,7 +104,7 @@ func TestExtendRefuses(t *testing.T) {
 		"our name in capital": {[]Entry{store("LockFree")},
 			[]string{"store/LockFree", "taken by store/lockfree"}},
 		"the same name twice": {
-			[]Entry{store("mine"), DelayHeap("mine", delay.NewBinaryHeap[string], described), store("mine")},
+			[]Entry{store("mine"), DelayHeap("mine", delay.NewQuadHeap[string], described), store("mine")},
 			[]string{"store/mine", "taken by store/mine"}},
 		"no name": {[]Entry{store("mine", func(e *Entry) {
 			e.Name = " "

@@ -199,12 +199,6 @@ func delays() []Entry {
 			},
 		},
 		{
-			Component: contract.ComponentDelay, Name: "binaryheap", Module: own, Study: true,
-			Description: "a binary heap that knows where each item is: the honest baseline",
-			Guarantees:  "exact order by time",
-			NewDelay:    func() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() },
-		},
-		{
 			Component: contract.ComponentDelay, Name: "quadheap", Module: own,
 			Description: "a 4-ary heap of values and a hash table of our own: nothing is allocated for " +
 				"an item, nothing large is ever copied",

@@ -118,7 +118,7 @@ func TestAGateOnAPercentileOfTooFewOperations(t *testing.T) {
 		}
 		return r
 	}
-	base, head := run(1, 520), run(2, 499)
+	base, head := run(1, 1_040), run(2, 998)
 	if r := judged(t, base, head, "store/*/p99 <= +50%"); r.Outcome() != Undetermined ||
 		!slices.ContainsFunc(r.Gates, func(g GateResult) bool {
 			return strings.HasSuffix(g.Name, "/mine/"+p99) &&

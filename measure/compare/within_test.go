@@ -131,11 +131,11 @@ func TestDriftIsWarnedOf(t *testing.T) {
 func TestPercentilesOfFewOperationsAreNotJudged(t *testing.T) {
 	t.Parallel()
 	const p99, p90 = "delay-p99-ns", "delay-p90-ns"
-	for slowest, want := range map[float64]string{2: "", 60: p90, 600: p99} {
+	for slowest, want := range map[float64]string{2: "", 120: p90, 1_200: p99} {
 		r := sampleRun(6, 1, recordtest.Impl{Name: "slow", NsPerOp: 150})
 		for i := range r.Forks {
 			values := r.Forks[i].Series[1].Values
-			values[p90], values[metrics.Number(metrics.Delay)] = values[p99], 1_000
+			values[p90], values[metrics.Number(metrics.Delay)] = values[p99], 2_000
 			if r.Forks[i].Cell.Impl == "slow" && i%2 == 0 {
 				values[metrics.Number(metrics.Delay)] = slowest
 			}

@@ -134,13 +134,12 @@ const JudgedPercentile = 99
 //
 // The largest of n values lies beyond the true percentile with probability 1-p^n. Up to 3.7 on
 // average, that is below 97.5 percent, and the percentile's distribution-free interval has no
-// upper end (Hahn and Meeker, "Statistical Intervals", Wiley 1991, chapter 5). 5 is the usual
-// bound of expected counts (Cochran, "Some Methods for Strengthening the Common Chi-Squared
-// Tests", Biometrics 10, 1954): the chance that no value at all lies beyond is 1 in 150.
-const leastBeyond = 5
+// upper end (Hahn and Meeker, "Statistical Intervals", Wiley 1991, chapter 5). With 10, the chance
+// that no value at all lies beyond is 1 in 22,000.
+const leastBeyond = 10
 
-// FewestFor is the number of values from which a percentile is judged: 500 for the p99, 50 for
-// the p90, 10 for the median.
+// FewestFor is the number of values from which a percentile is judged: 1,000 for the p99, 100
+// for the p90, 20 for the median.
 func FewestFor(p float64) int { return int(math.Round(leastBeyond * 100 / (100 - p))) }
 
 // tailsAlike is SameWithin of percentiles. The p99 of the same code differs by a tenth from

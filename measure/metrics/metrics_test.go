@@ -92,8 +92,8 @@ func TestJudgedPercentileHasValues(t *testing.T) {
 	delete(unknown, Number(Delay))
 	both := of(Delay, 40, false)
 	maps.Copy(both, of(Service, 1_000, false))
-	endToEnd := of(Delay, 500, false)
-	maps.Copy(endToEnd, of(Response, 500, false))
+	endToEnd := of(Delay, 1_000, false)
+	maps.Copy(endToEnd, of(Response, 1_000, false))
 	for name, c := range map[string]struct {
 		forks []map[string]float64
 		want  []string
@@ -103,30 +103,30 @@ func TestJudgedPercentileHasValues(t *testing.T) {
 		"none in one fork": {
 			[]map[string]float64{of(Service, 1_000, false), {Number(Service): 0}}, nil},
 		"enough for the median": {
-			[]map[string]float64{of(Service, 10, false), of(Service, 49, false)},
+			[]map[string]float64{of(Service, 20, false), of(Service, 99, false)},
 			[]string{"service-p50-ns"}},
 		"enough for the p90 in the slower": {
-			[]map[string]float64{of(Service, 50, false), of(Service, 10_000, false)},
+			[]map[string]float64{of(Service, 100, false), of(Service, 10_000, false)},
 			[]string{"service-p90-ns"}},
-		"enough for the p99": {[]map[string]float64{of(Service, 500, false)},
+		"enough for the p99": {[]map[string]float64{of(Service, 1_000, false)},
 			[]string{"service-p99-ns"}},
 		"enough for the p99.99": {[]map[string]float64{of(Service, 1e6, false)},
 			[]string{"service-p99-ns"}},
-		"one less": {[]map[string]float64{of(Service, 499, false)},
+		"one less": {[]map[string]float64{of(Service, 999, false)},
 			[]string{"service-p90-ns"}},
 		"a usual p99": {
-			[]map[string]float64{of(Delay, 500, true), of(Delay, 500, true)},
+			[]map[string]float64{of(Delay, 1_000, true), of(Delay, 1_000, true)},
 			[]string{"delay-usual-p99-ns"}},
-		"a usual p99 of few values": {[]map[string]float64{of(Delay, 499, true)},
+		"a usual p99 of few values": {[]map[string]float64{of(Delay, 999, true)},
 			[]string{"delay-p90-ns"}},
 		"a usual p99 in one fork": {
-			[]map[string]float64{of(Delay, 500, true), of(Delay, 500, false)}, []string{"delay-p99-ns"}},
+			[]map[string]float64{of(Delay, 1_000, true), of(Delay, 1_000, false)}, []string{"delay-p99-ns"}},
 		"a number that is not known": {[]map[string]float64{unknown}, []string{"delay-p99-ns"}},
 		"service beside a delay":     {[]map[string]float64{both}, []string{"delay-p50-ns"}},
 		"from end to end beside a delay": {
 			[]map[string]float64{endToEnd, endToEnd}, []string{"response-p99-ns"}},
 		"from end to end in one fork only": {
-			[]map[string]float64{endToEnd, of(Delay, 500, false)},
+			[]map[string]float64{endToEnd, of(Delay, 1_000, false)},
 			[]string{"response-p99-ns", "delay-p99-ns"}},
 		"of the generator": {[]map[string]float64{of(Late, 1_000, false)}, nil},
 		"no percentile": {

@@ -2,19 +2,15 @@
 // satisfies contract.DelayHeap and can stand under any delaying queue.
 //
 //	              Add                    PopReady                  order           bytes per string
-//	BinaryHeap    O(log n), 1 alloc      O(log n)                  exact           some 115
 //	QuadHeap      O(log n), O(1) mean    O(log n), half as high    exact           some 50
 //
-// [BinaryHeap] is the baseline, client-go's algorithm. [QuadHeap] holds items in slots without
-// gaps, in lists made of pieces, and finds them by a hash table that is split piece by piece. So it
-// allocates nothing for an item in steady state, no Add stops to copy a million items, and a flood
-// that came out gives its memory back, whatever still waits. It keeps no reference to an item that
-// came out. What one operation may take at worst:
-//
-//   - QuadHeap: the height of the heap, and now and then one segment of the table, 1,024 cells.
-//     It keeps times that are 292 years or more from its making in a map. When three quarters of
-//     such times have gone, those that are left are copied.
-//   - BinaryHeap: the growth of its array, which is copied, and giving memory back.
+// [QuadHeap] holds items in slots without gaps, in lists made of pieces, and finds them by a hash
+// table that is split piece by piece. So it allocates nothing for an item in steady state, no Add
+// stops to copy a million items, and a flood that came out gives its memory back, whatever still
+// waits. It keeps no reference to an item that came out. One operation may take, at worst, the
+// height of the heap, and now and then one segment of the table, 1,024 cells. It keeps times that
+// are 292 years or more from its making in a map. When three quarters of such times have gone,
+// those that are left are copied.
 //
 // Times are exact over all that time.Time can hold. The comment of type epoch says how, and how
 // times with and without a monotonic reading are ordered.

@@ -7,9 +7,9 @@ import (
 	"github.com/informerbench/informerbench/queue/delay"
 )
 
-func ExampleBinaryHeap() {
+func ExampleQuadHeap() {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	h := delay.NewBinaryHeap[string]()
+	h := delay.NewQuadHeap[string]()
 	h.Add("lunch", noon)
 	h.Add("tea", noon.Add(4*time.Hour))
 	h.Add("tea", noon.Add(5*time.Hour)) // already waits for an earlier time

@@ -6,5 +6,4 @@ package delay
 const SegmentLen = segmentLen
 
 // StartNumbers makes the next items' numbers begin at n.
-func (h *QuadHeap[T]) StartNumbers(n uint32)   { h.order.added = n }
-func (h *BinaryHeap[T]) StartNumbers(n uint32) { h.added = n }
+func (h *QuadHeap[T]) StartNumbers(n uint32) { h.order.added = n }

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// A map that once held more than keptItems gives memory back when it holds a quarter of the most.
+const keptItems = 1024
+
 // epoch makes 64-bit nanoseconds of times and back. It is when the structure was made, with a
 // reading of both clocks; the value is t.Sub(epoch).
 //

@@ -32,7 +32,7 @@
 // Every method may be called by any number of goroutines at once. Costs, with m items
 // waiting for their time: Add, Get, Done and Len take O(1), but see [PriorityQueue]. They
 // take no memory but a node per item, which is reused. AddAfter takes what the heap's Add
-// takes (O(log m) for a binary heap). It hands nothing to the goroutine that makes items
+// takes (O(log m) for a QuadHeap). It hands nothing to the goroutine that makes items
 // ready, but may wait for its lock. Over a contract.BatchDelayHeap one AddAfter in 16 adds
 // the items of all 16 to the heap. No call moves all items at once, however many come or go:
 // the table grows and shrinks a bucket at a time. After a flood the memory is given back as the

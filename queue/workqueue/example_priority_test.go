@@ -13,7 +13,7 @@ import (
 func ExampleNewPriority() {
 	q := workqueue.NewPriority[string](
 		ratelimit.NewItemExponentialFailure[string](5*time.Millisecond, time.Second),
-		func() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() },
+		func() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() },
 		workqueue.Config[string]{},
 	)
 	defer q.ShutDown()

@@ -17,7 +17,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func newHeap() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() }
+// newHeap makes heaps that take one item at a time.
+func newHeap() contract.DelayHeap[string] { return unbatched{delay.NewQuadHeap[string]()} }
+
+type unbatched struct {
+	contract.RemovingDelayHeap[string]
+}
+
+func (unbatched) InArrivalOrder() {}
 
 func newRateLimiting(cfg workqueue.Config[string]) *workqueue.RateLimitingQueue[string] {
 	return workqueue.NewRateLimiting[string](ratelimit.DefaultController[string](), newHeap, cfg)

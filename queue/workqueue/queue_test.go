@@ -28,7 +28,7 @@ var _ func(string, clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitin
 func newControllerQueue(name string,
 	limiter clientgo.TypedRateLimiter[request]) clientgo.TypedRateLimitingInterface[request] {
 	return workqueue.NewRateLimiting(limiter, func() contract.DelayHeap[request] {
-		return delay.NewBinaryHeap[request]()
+		return delay.NewQuadHeap[request]()
 	}, workqueue.Config[request]{Name: name})
 }
 
@@ -203,7 +203,7 @@ func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
 	type object [1024]byte
 	q := workqueue.NewDelaying(func() contract.DelayHeap[*object] {
-		return delay.NewBinaryHeap[*object]()
+		return delay.NewQuadHeap[*object]()
 	}, workqueue.Config[*object]{})
 	defer q.ShutDown()
 	var refs []weak.Pointer[object]

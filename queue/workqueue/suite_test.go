@@ -89,7 +89,7 @@ func TestQueueOverAnInexactHeap(t *testing.T) {
 	t.Parallel()
 	newQueue := func(c clock.WithTicker) contract.DelayingQueue[string] {
 		return workqueue.NewDelaying(func() contract.DelayHeap[string] {
-			return rounding{delay.NewBinaryHeap[string](), time.Millisecond}
+			return rounding{delay.NewQuadHeap[string](), time.Millisecond}
 		}, workqueue.Config[string]{Clock: c})
 	}
 	queuetest.Run(t, newQueue, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"),
@@ -97,7 +97,7 @@ func TestQueueOverAnInexactHeap(t *testing.T) {
 	newPriority := func(c clock.WithTicker) contract.DelayingQueue[string] {
 		return workqueue.NewPriority[string](ratelimit.DefaultController[string](),
 			func() contract.DelayHeap[string] {
-				return rounding{delay.NewBinaryHeap[string](), time.Millisecond}
+				return rounding{delay.NewQuadHeap[string](), time.Millisecond}
 			}, workqueue.Config[string]{Clock: c})
 	}
 	queuetest.Run(t, newPriority, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))

@@ -133,8 +133,8 @@ func TestLatenessAndEarliness(t *testing.T) {
 		spoil     func(engine.Subject)
 		early     bool
 	}{
-		{"a heap", contract.ComponentDelay, "binaryheap", delay, nil, false},
-		{"a heap that is early", contract.ComponentDelay, "binaryheap", delay, func(s engine.Subject) {
+		{"a heap", contract.ComponentDelay, "btree", delay, nil, false},
+		{"a heap that is early", contract.ComponentDelay, "btree", delay, func(s engine.Subject) {
 			d := s.(*delaySubject)
 			d.heap = earlyHeap{d.heap}
 		}, true},

@@ -118,7 +118,7 @@ func tinyRun(t *testing.T, dir string) []string {
 	workload := write(t, "tiny.yaml",
 		"name: tiny\ncomponent: delay\nobjects:\n  count: 200\nwaiting: 100\nops: [mixed]\nduration: "+
 			"5ms\n")
-	return []string{"run", "-f", workload, "--impl", "binaryheap,quadheap", "--forks",
+	return []string{"run", "-f", workload, "--impl", "btree,quadheap", "--forks",
 		fmt.Sprint(tinyForks), "--procs", "1", "--skip-verify", "--profile=false", "-o", dir}
 }
 

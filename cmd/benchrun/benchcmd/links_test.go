@@ -14,7 +14,7 @@ func TestLinksInResultsAreRefused(t *testing.T) {
 	in := func(name ...string) string { return filepath.Join(append([]string{root}, name...)...) }
 	workload := write(t, "tiny.yaml", shardedWorkload)
 	shard := func(of, dir string, more ...string) []string {
-		return append([]string{"run", "-f", workload, "--impl", "binaryheap,quadheap", "--forks", "4",
+		return append([]string{"run", "-f", workload, "--impl", "btree,quadheap", "--forks", "4",
 			"--procs", "1", "--skip-verify", "--shard", of, "-o", dir}, more...)
 	}
 	for _, args := range [][]string{shard("1/2", in("1")), shard("2/2", in("2")),

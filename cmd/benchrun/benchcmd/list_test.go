@@ -14,7 +14,7 @@ func TestListNamesEverything(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo",
-		"binaryheap", "controllerruntime-priority", "lock-starvation", "stores", "requeue-storm",
+		"btree", "controllerruntime-priority", "lock-starvation", "stores", "requeue-storm",
 		"130767", "waives", "keeps: ", "for study: "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list lacks %q", want)

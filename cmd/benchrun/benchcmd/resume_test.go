@@ -94,7 +94,7 @@ func TestResumeElsewhereIsRefused(t *testing.T) {
 // --continue does not take a whole run of other code for its own.
 func TestAWholeRunOfOtherCodeIsNotContinued(t *testing.T) {
 	workload, dir := write(t, "tiny.yaml", shardedWorkload), filepath.Join(t.TempDir(), "run")
-	args := []string{"run", "-f", workload, "--impl", "binaryheap", "--forks", "1", "--profile=false",
+	args := []string{"run", "-f", workload, "--impl", "btree", "--forks", "1", "--profile=false",
 		"--skip-verify", "--continue", "-o", dir}
 	for range 2 {
 		if code, _, errOut := benchrun(t, args...); code != 0 {

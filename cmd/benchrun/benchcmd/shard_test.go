@@ -26,7 +26,7 @@ const shards = 8
 
 // shardArgs is the command line of a shard of a run of 24 forks.
 func shardArgs(workload, shard, dir string, more ...string) []string {
-	return append([]string{"run", "-f", workload, "--impl", "binaryheap,quadheap", "--forks", "24",
+	return append([]string{"run", "-f", workload, "--impl", "btree,quadheap", "--forks", "24",
 		"--procs", "1", "--skip-verify", "--shard", shard, "-o", dir}, more...)
 }
 
@@ -184,7 +184,7 @@ func TestShardsOfOneRunMergeToIt(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "whole")
 	workload := write(t, "tiny.yaml", shardedWorkload)
-	if code, _, errOut := benchrun(t, "run", "-f", workload, "--impl", "binaryheap,quadheap",
+	if code, _, errOut := benchrun(t, "run", "-f", workload, "--impl", "btree,quadheap",
 		"--forks", "8", "--procs", "1", "--skip-verify", "--profile=false", "-o", dir); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
@@ -241,7 +241,7 @@ func TestBadShards(t *testing.T) {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			code, _, errOut := benchrun(t,
-				append([]string{"run", "-f", workload, "--impl", "binaryheap", "--profile=false"},
+				append([]string{"run", "-f", workload, "--impl", "btree", "--profile=false"},
 					c.args...)...)
 			if code != exitBadInput {
 				t.Errorf("exit code %d", code)
