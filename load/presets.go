@@ -202,8 +202,8 @@ func requeueStorm() Preset {
 	return Preset{
 		Name: "requeue-storm",
 		Description: "1,000,000 items in the queue, 1,000 workers that take 1 ms and put each item " +
-			"back, a handler that adds 200,000 of the same 1,000 items a second; and a queue that is nearly " +
-			"empty, alone and between eight producers and eight workers.",
+			"back, a handler that adds 200,000 of the same 1,000 items a second; and a queue that is " +
+			"nearly empty, alone and between eight producers and eight workers.",
 		Source: "https://github.com/kubernetes-sigs/controller-runtime/pull/3415 " +
 			"BenchmarkAddLockContended, kept full",
 		Workloads: []Workload{queueRequeueStorm(), queueEight()},

@@ -108,6 +108,13 @@ func (v *Values) Empty() {
 	v.texts, v.ends = v.texts[:0], v.ends[:0]
 }
 
+// Shrink drops the memory of lists that are empty, if it is for more than most values.
+func (v *Values) Shrink(most int) {
+	if len(v.ends) == 0 && max(cap(v.texts), cap(v.ends)) > most {
+		*v = Values{}
+	}
+}
+
 // mostKept values, of 24 bytes each, are enough for the 1,000 writes that client-go's
 // informer commits at once, with four indexes.
 const mostKept = 4096

@@ -153,7 +153,8 @@ func (c *copies) reserve(n int) {
 // its pointer.
 func copyObjects(list, block []any) {
 	if last := len(list) - 1; last >= 0 {
-		list[0], list[last] = block[0], block[last]
+		list[0] = block[0]
+		list[last] = block[last]
 	}
 	copy(list, block)
 }

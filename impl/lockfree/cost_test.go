@@ -282,3 +282,24 @@ func TestWhatAClosedSnapshotKeptGoesSoon(t *testing.T) {
 		})
 	}
 }
+
+// What a batch needed is no large part of a small store.
+func TestABatchLeavesLittleRoom(t *testing.T) {
+	t.Parallel()
+	const objects = 1000
+	s := New(contract.Indexers{"value": func(obj any) ([]string, error) {
+		return []string{fmt.Sprint(obj)}, nil
+	}})
+	batch := make([]contract.StoreTransaction, objects)
+	for i := range batch {
+		batch[i].Key, batch[i].Object, batch[i].Type = fmt.Sprint(i), i%7, contract.TransactionTypeAdd
+	}
+	s.Transaction(batch...)
+	c := s.view.Load().core
+	for _, l := range []*retireList{&c.write.retireList, &c.retireList} {
+		room := max(cap(l.updated), cap(l.changed), cap(l.emptied), cap(c.shown.changed))
+		if room > objects/8 {
+			t.Errorf("room for %d things is left of a batch of %d", room, objects)
+		}
+	}
+}

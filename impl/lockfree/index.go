@@ -65,7 +65,8 @@ func (e *entry) bucket() *bucket {
 	if item == noBucket {
 		return nil
 	}
-	return (*bucket)(unsafe.Pointer(item)) // item is its first field
+	// Safety: all other items of an index's table are the first field of a bucket.
+	return (*bucket)(unsafe.Pointer(item))
 }
 
 // at returns the bucket that snapshot seq sees, of b and those before it; b may be nil.
@@ -90,11 +91,15 @@ func (b *bucket) list(room []any, seq uint64, s *shown) []any {
 	if b == nil {
 		return fit(room, 0)
 	}
-	n := int(b.objects.used.Load())
-	beginLong(n)
-	list := b.objects.objects(room, seq, s, nil)
-	endLong(n)
-	return list
+	return b.objects.objects(room, seq, s, nil)
+}
+
+// size is about how many objects a read of b finds; none of no bucket.
+func (b *bucket) size() int {
+	if b == nil {
+		return 0
+	}
+	return int(b.objects.used.Load())
 }
 
 // values returns the values that snapshot seq sees. The directory, loaded within the snapshot,

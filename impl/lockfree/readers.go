@@ -90,8 +90,9 @@ var longReads atomic.Int32
 // crowded reports whether as many long reads are under way as there are processors. So they may
 // have all of them, and a writer has none.
 func crowded() bool {
+	reads := longReads.Load()
 	// the runtime follows the container's limit, which may change
-	return longReads.Load() >= int32(runtime.GOMAXPROCS(0))
+	return reads > 0 && reads >= int32(runtime.GOMAXPROCS(0))
 }
 
 // admit is called before a read of n objects makes room for them. While reads are crowded, it lets
@@ -106,20 +107,33 @@ func admit(n int) {
 	for turn := 0; turn < n/16 && crowded(); turn++ {
 		runtime.Gosched()
 	}
-	beginLong(n)
+	begin(n)
 }
 
-// beginLong counts a read of n objects if it is long.
-func beginLong(n int) {
+// begin counts a read of n objects if it is long. It ends with slot.end.
+func begin(n int) {
 	if n >= yieldEvery {
 		longReads.Add(1)
 	}
 }
 
-// endLong ends what admit or beginLong began.
-func endLong(n int) {
-	if n >= yieldEvery {
-		longReads.Add(-1)
+// end closes the snapshot of a read of n objects that admit or begin began.
+func (s *slot) end(n int) {
+	if n < yieldEvery {
+		s.release(n)
+		return
+	}
+	s.state.Store(slotFree)
+	longReads.Add(-1)
+	giveWay()
+}
+
+// release closes the snapshot of a read that nobody counted. read is the number of objects that
+// were read in it.
+func (s *slot) release(read int) {
+	s.state.Store(slotFree)
+	if read > 0 && (read >= yieldEvery || rand.Uint32()%yieldEvery < uint32(read)) {
+		runtime.Gosched()
 	}
 }
 
@@ -197,9 +211,9 @@ func (b *block) taken() *slot {
 // slices of all such readers. Gosched puts the reader at the end of the queue, also within
 // its snapshot.
 //
-// A long read calls it only while reads are crowded. Else a processor is left for the writer; and
-// behind writers that never pause, each call would take the slices of all of them. A read of few
-// objects calls it by chance: nobody counts those.
+// A read that is counted calls it only while reads are crowded. Else they leave a processor to
+// others; and behind writers that never pause, each call would take the slices of all of them. A
+// read of few objects calls it by chance.
 const yieldEvery = 1 << 12
 
 // yield lets others run after each yieldEvery objects, if reads are crowded; i is the number of
@@ -212,17 +226,6 @@ func yield(i int) {
 
 func giveWay() {
 	if crowded() {
-		runtime.Gosched()
-	}
-}
-
-// release closes the snapshot. read is the number of objects that were read in it.
-func (s *slot) release(read int) {
-	s.state.Store(slotFree)
-	switch {
-	case read >= yieldEvery:
-		giveWay()
-	case read > 0 && rand.Uint32()%yieldEvery < uint32(read):
 		runtime.Gosched()
 	}
 }

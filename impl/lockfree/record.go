@@ -19,7 +19,8 @@ func (k *keyed) setKey(key string) {
 	k.keyData, k.keyLen = unsafe.StringData(key), uint32(len(key))
 }
 
-// key returns the key. Its bytes are those of the string that setKey was given.
+// key returns the key. Safety: its bytes are those of the string that setKey was given, which the
+// pointer keeps alive.
 func (k *keyed) key() string { return unsafe.String(k.keyData, k.keyLen) }
 
 // record holds a key's object, its versions, and where in the arrays the object lies. The table
@@ -37,6 +38,7 @@ type record struct {
 	// data is the second word of an object of the store's type. It is nil if there was no object
 	// before the oldest version, or no open snapshot sees it. In a settled record a write in place
 	// gives it another object's.
+	// Safety: see words.
 	data unsafe.Pointer
 	// The places in the buckets of the indexes: in few up to the first bucket 0. If few is too
 	// short, or was, they are in core.wide (see core.postings). Most objects have one value in each
@@ -57,9 +59,9 @@ func newRecord(key string) *record {
 type version struct {
 	obj any
 	seq uint64
-	// prev is the version before, as long as a snapshot may see it: a *version. It is set
-	// plainly before the version is published, which an atomic.Pointer would not allow, and
-	// by past and setPast after that.
+	// prev is the version before, as long as a snapshot may see it. It is set plainly before the
+	// version is published, which an atomic.Pointer would not allow, and by past and setPast after
+	// that. Safety: only a *version is stored, and it is loaded as one.
 	prev unsafe.Pointer
 }
 

@@ -23,7 +23,8 @@ type stamp struct {
 	in   *record // where a write in place puts its object
 	data uintptr // and the address of that object's data, which it does not keep alive
 
-	// the stamp that was newest before, a *stamp; nil if that is of no use any more
+	// The stamp that was newest before; nil if that is of no use any more. Safety: only a *stamp is
+	// stored, and it is loaded as one. An atomic.Pointer could not be set plainly with the rest.
 	before unsafe.Pointer
 }
 
@@ -66,7 +67,7 @@ func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
 	if s == nil {
 		s = &stamp{}
 	}
-	*s = stamp{rv, seq, in, data, unsafe.Pointer(newest)}
+	*s = stamp{rv, seq, in, data, unsafe.Pointer(newest)} // Safety: see stamp.before
 	r.newest.Store(s)
 	if r.former != nil { // else newest leads to s, which was free, or is the first
 		// or readers that go on for long would find ever more stamps

@@ -17,8 +17,8 @@ type standIn struct {
 	// of is nil if nothing lies there. Readers look at it only if their snapshot has write
 	// seq. So that write may set it more than once.
 	of *record
-	// before is a *record. It is set plainly while no reader can reach the stand-in, and by
-	// past and setPast otherwise.
+	// before is set plainly while no reader can reach the stand-in, and by past and setPast
+	// otherwise. Safety: only a *record is stored, and it is loaded as one.
 	before unsafe.Pointer
 }
 
@@ -33,14 +33,14 @@ func (r *record) standIn() *standIn {
 	if r.newest.Load() != standsIn {
 		return nil
 	}
-	return (*standIn)(unsafe.Pointer(r))
+	return (*standIn)(unsafe.Pointer(r)) // Safety: only stand-ins have this newest
 }
 
 // at returns the record that snapshot seq sees in a cell that points to r; nil if it sees
 // none.
 func (r *record) at(seq uint64) *record {
 	for r != nil && r.newest.Load() == standsIn {
-		s := (*standIn)(unsafe.Pointer(r))
+		s := (*standIn)(unsafe.Pointer(r)) // Safety: only stand-ins have this newest
 		if s.seq <= seq {
 			return s.of
 		}
@@ -59,7 +59,7 @@ func (w *write) standIn(rec, before *record) *record {
 		s.newest.Store(standsIn)
 	}
 	s.seq, s.of = w.seq, rec
-	s.before = unsafe.Pointer(before)
+	s.before = unsafe.Pointer(before) // Safety: see standIn.before
 	return &s.record
 }
 
@@ -146,7 +146,8 @@ func (b *bucket) reset() {
 		b.objects.cell(i).Store(nil)
 	}
 	b.objects.used.Store(0)
-	(*bucketWithCell)(unsafe.Pointer(b)).cells = [1]cell{} // b is its first field
+	// Safety: newBucket makes every bucket as the first field of a bucketWithCell.
+	(*bucketWithCell)(unsafe.Pointer(b)).cells = [1]cell{}
 }
 
 // mostSpareCells is the number of cells of a bucket that is kept for use. Buckets that come

@@ -109,7 +109,7 @@ func (c *core) look(r *record) (item any, exists bool) {
 }
 
 // List returns all objects, in no order, in a slice that is the caller's. O(n). It waits for no
-// write; from 4,096 objects on it may let other such lists end first.
+// write; from 4,096 objects on it may let other such lists end first, of any store.
 func (s *Store) List() []any {
 	v := s.view.Load()
 	n := v.enter()
@@ -135,8 +135,7 @@ func (v *view) enter() (n int) {
 func (v *view) list(room []any, n int) []any {
 	slot, seq := v.readers.acquire(&v.committed)
 	list := v.objects.objects(room, seq, &v.shown)
-	endLong(n)
-	slot.release(len(list))
+	slot.end(n)
 	return list
 }
 
@@ -148,8 +147,7 @@ func (s *Store) ListKeys() []string {
 	room := roomFor[string](n)
 	slot, seq := v.readers.acquire(&v.committed)
 	keys := v.objects.keys(room, seq, &v.shown)
-	endLong(n)
-	slot.release(len(keys))
+	slot.end(n)
 	return keys
 }
 
@@ -169,8 +167,11 @@ func (s *Store) AppendByIndex(dst []any, indexName, indexedValue string) ([]any,
 		return dst, err
 	}
 	slot, seq := v.readers.acquire(&v.committed)
-	list := x.bucketAt(indexedValue, seq).list(dst[len(dst):], seq, &v.shown)
-	slot.release(len(list))
+	b := x.bucketAt(indexedValue, seq)
+	n := b.size()
+	begin(n)
+	list := b.list(dst[len(dst):], seq, &v.shown)
+	slot.end(n)
 	if len(dst) == 0 {
 		return list, nil
 	}
@@ -221,13 +222,13 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 	}
 	slot, seq := v.readers.acquire(&v.committed)
 	keys := []string{}
-	if b := x.bucketAt(indexedValue, seq); b != nil {
-		n := int(b.objects.used.Load())
-		beginLong(n)
+	b := x.bucketAt(indexedValue, seq)
+	n := b.size()
+	begin(n)
+	if b != nil {
 		keys = b.objects.keys(nil, seq, &v.shown)
-		endLong(n)
 	}
-	slot.release(len(keys))
+	slot.end(n)
 	slices.Sort(keys)
 	return keys, nil
 }

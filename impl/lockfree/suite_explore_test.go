@@ -128,7 +128,7 @@ var unreachable = []string{
 // yields, it has just closed its snapshot.
 var constant = []string{
 	"at.newest.*", "at.of.*", "record.item.*", "is.item.*", "lower.first.*", "*.more.Load",
-	"enter.used.*", "list.used.*", "IndexKeys.used.*", "*.Gosched.*",
+	"enter.used.*", "size.used.*", "*.Gosched.*",
 }
 
 func explored(t *testing.T, texts []string) explore.Suite {

@@ -56,13 +56,13 @@ type part struct {
 type entry struct {
 	word atomic.Uint64  // the hash of the key, and its length
 	key  *byte          // the bytes of the key
-	data unsafe.Pointer // see shown
+	data unsafe.Pointer // see shown. Safety: see words
 	// the record of the key; in an index, the newest bucket of the value, or noBucket
 	item atomic.Pointer[keyed]
 }
 
-// record returns the record of the key; e is of the store's table.
-// item is its first field
+// record returns the record of the key. Safety: e is of the store's table, whose items are all the
+// first field of a record.
 func (e *entry) record() *record { return (*record)(unsafe.Pointer(e.item.Load())) }
 
 // The low bits of a word are the length of the key, or longKey for keys that are longer:
@@ -77,6 +77,7 @@ func (e *entry) is(word uint64, key string) bool {
 	if word&longKey == longKey {
 		return e.item.Load().key() == key
 	}
+	// Safety: the word has the key's length too, so len(key) bytes are there. No key changes.
 	return unsafe.String(e.key, len(key)) == key
 }
 

@@ -37,7 +37,9 @@ type shown struct {
 	changed []*entry // by the write under way
 }
 
-// words are the two words of an interface, as sync/atomic.Value takes them apart too.
+// words are the two words of an interface, as sync/atomic.Value takes them apart too. Safety: kind
+// and data go together again only as objectOf puts them: a data of the store goes with the store's
+// kind, which never changes. Both are pointers to the collector, wherever they lie.
 type words struct{ kind, data unsafe.Pointer }
 
 func wordsOf(obj any) words { return *(*words)(unsafe.Pointer(&obj)) }

@@ -132,7 +132,7 @@ func (w *write) version(obj any, past *version) *version {
 	if n == nil {
 		n = &version{}
 	}
-	*n = version{obj, w.seq, unsafe.Pointer(past)}
+	*n = version{obj, w.seq, unsafe.Pointer(past)} // Safety: see version.prev
 	return n
 }
 
@@ -186,6 +186,7 @@ func (c *core) commit() {
 		w.spares.forget()
 		c.sinceReclaim += max(w.made, 1)
 	}
+	made := w.made
 	w.made = 0
 	c.retireList.take(&w.retireList, &c.shown)
 	switch {
@@ -199,6 +200,28 @@ func (c *core) commit() {
 		c.reclaim(&c.retireList, c.open)
 		c.reclaimed()
 	}
+	if made > mostSpares {
+		c.giveBack(int(c.objects.n) / 8)
+	}
+}
+
+// giveBack drops empty room for more than most things. What a batch needed would else be a large
+// part of a small store.
+func (c *core) giveBack(most int) {
+	for _, l := range []*retireList{&c.write.retireList, &c.retireList} {
+		l.updated, l.changed = atMost(l.updated, most), atMost(l.changed, most)
+		l.emptied = atMost(l.emptied, most)
+	}
+	c.shown.changed = atMost(c.shown.changed, most)
+	c.write.indexValues.Shrink(most)
+}
+
+// atMost returns nil if s is empty and has room for more than most.
+func atMost[T any](s []T, most int) []T {
+	if len(s) == 0 && cap(s) > most {
+		return nil
+	}
+	return s
 }
 
 // idle reports whether no snapshot is open. Then no reader can reach what was retired before,

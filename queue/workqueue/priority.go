@@ -280,6 +280,7 @@ type QueuedItem[T comparable] struct {
 // Queued returns what waits to be handed out, in no order, for logs and for people who debug.
 // It takes O(n) in the items of the queue, under the lock.
 func (q *PriorityQueue[T]) Queued() []QueuedItem[T] {
+	now := q.clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	items := make([]QueuedItem[T], 0, q.mu.items.len)
@@ -289,7 +290,7 @@ func (q *PriorityQueue[T]) Queued() []QueuedItem[T] {
 			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority})
 		case n.state&waiting != 0 && q.mu.times != nil:
 			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority,
-				ReadyAt: q.epoch.Add(n.more.readyAt)})
+				ReadyAt: now.Add(n.more.readyAt - now.Sub(q.epoch))})
 		}
 	}
 	return items

@@ -2,7 +2,7 @@ package workqueue_test
 
 // AddAfter beside client-go's queue, in turns.
 //
-//	go -C core test -run='^$' -bench=AddAfterInTurns -benchtime=20x -count=6 ./queue/workqueue
+//	go test -run='^$' -bench=AddAfterInTurns -benchtime=20x -count=6 ./queue/workqueue
 
 import (
 	"fmt"
