@@ -201,11 +201,17 @@ func fifoFlood() Preset {
 func requeueStorm() Preset {
 	return Preset{
 		Name: "requeue-storm",
-		Description: "1,000,000 items in the queue, 1,000 workers that take 1 ms and put each item " +
-			"back, a handler that adds 200,000 of the same 1,000 items a second; and a queue that is " +
-			"nearly empty, alone and between eight producers and eight workers.",
+		Description: "1,000,000 items in the queue, 1,000 workers that put each item back, and a handler " +
+			"that adds the same 1,000 items: without pause beside workers that take 1 ms, and 200,000 a " +
+			"second beside workers that take 10; and a queue that is nearly empty, alone and between eight " +
+			"producers and eight workers.",
 		Source: "https://github.com/kubernetes-sigs/controller-runtime/pull/3415 " +
 			"BenchmarkAddLockContended, kept full",
-		Workloads: []Workload{queueRequeueStorm(), queueEight()},
+		Workloads: []Workload{
+			queueRequeueStorm("requeue-storm", "All as fast as they can.", 0, time.Millisecond),
+			queueRequeueStorm("requeue-paced", "The same number of calls for each queue: from when an Add "+
+				"was due to when it was done.", 200_000, 10*time.Millisecond),
+			queueEight(),
+		},
 	}
 }

@@ -36,15 +36,16 @@ func queueDueStorm() Workload {
 	}
 }
 
-func queueRequeueStorm() Workload {
+// queueRequeueStorm has an adder that adds without pause if the rate is 0.
+func queueRequeueStorm(name, description string, rate float64, work time.Duration) Workload {
 	return Workload{
-		Name:      "requeue-storm",
+		Name: name, Description: description,
 		Component: contract.ComponentQueue,
 		Objects:   synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 1_000_000},
 		Waiting:   1_000_000,
 		Groups: []Group{
-			{Name: "adder", Op: OpAdd, Goroutines: 1, Keys: 1_000, Rate: 200_000},
-			{Name: "workers", Op: OpGetDone, Goroutines: 1_000, Work: time.Millisecond, Requeue: true},
+			{Name: "adder", Op: OpAdd, Goroutines: 1, Keys: 1_000, Rate: rate},
+			{Name: "workers", Op: OpGetDone, Goroutines: 1_000, Work: work, Requeue: true},
 		},
 		Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
 	}
