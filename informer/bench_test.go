@@ -57,7 +57,7 @@ func startOn(tb testing.TB, newInformer contract.NewInformer, pods []corev1.Pod,
 			return w, nil
 		},
 	}}
-	inf = newInformer(lw, &corev1.Pod{}, time.Minute,
+	inf = newInformer(lw, &corev1.Pod{}, 0,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
