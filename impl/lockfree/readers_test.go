@@ -137,12 +137,13 @@ func TestABlockIsNotGivenUpUnderAReader(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
-	for _, sl := range acquireMany(v, 100) {
+	snapshots := 16 * max(minSlots, runtime.GOMAXPROCS(0))
+	for _, sl := range acquireMany(v, snapshots) {
 		sl.release(0)
 	}
 	deepest := v.readers.deepest.Load()
 	if deepest < 2 {
-		t.Fatalf("100 snapshots at once use blocks 0 to %d; want more", deepest)
+		t.Fatalf("%d snapshots at once use blocks 0 to %d; want more", snapshots, deepest)
 	}
 	inside := &v.readers.first.Load().more.Load().slots[0] // of block 1
 	inside.state.Store(slotPending)
