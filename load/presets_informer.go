@@ -111,9 +111,9 @@ func informerPresets() []Preset {
 		},
 		{
 			Name: "informer-quiet",
-			Description: "What most programs have: 1,000 pods, ten events a second and none to ten readers " +
-				"that pause, and 10,000 pods with 500 events a second.",
-			Source:    "https://book.kubebuilder.io/cronjob-tutorial/controller-implementation for the shape",
+			Description: "Small and quiet, as most programs are: 1,000 pods, ten events a second, one reader " +
+				"that gets or ten that list, with pauses; and 10,000 pods with 500 events a second.",
+			Source:    "design: three of the loads of informer-every",
 			Workloads: informerQuiet(),
 		},
 		{
@@ -121,29 +121,22 @@ func informerPresets() []Preset {
 			Description: "100, 1,000 and 10,000 pods; 10, 500 and 2,000 events a second; none, one and ten " +
 				"readers that list, or get by key; and 1,000 pods read by an index, by namespace, and with 1 " +
 				"and 100 events a second: 51 loads, for an hour.",
-			Source:    "every combination, so that none is left out",
+			Source:    "design: every combination, so that none is left out",
 			Workloads: informerEvery(),
 		},
 	}
 }
 
-// informerArrivals has more goroutines than can wait, so that each request begins when it is due.
+// informerArrivals shares its requests among 80 goroutines, so that one of them has a request in
+// 17 ms or more. A request that is due while its goroutine still lists waits, and its time counts.
 func informerArrivals() Workload {
 	return Workload{
 		Name: "informer-arrivals", Description: "Goroutines that list everything when a request arrives, " +
 			"beside 500 events a second.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups:   informerQuietGroups(500, Group{Name: "listers", Op: OpList, Goroutines: 80}),
+		Groups:   informerAtRate(500, Group{Name: "listers", Op: OpList, Goroutines: 80}),
 		Sweep:    Sweep{Vary: "listers.rate", Values: []int{2_400, 3_850, 4_570}},
 		Duration: 3 * time.Second, Warmup: informerWarmup,
-	}
-}
-
-func informerQuietGroups(events float64, readers Group) []Group {
-	return []Group{
-		{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: events},
-		{Name: "handlers", Op: OpHandle, Goroutines: 1},
-		readers,
 	}
 }
 
@@ -158,7 +151,7 @@ func quiet(name string, events float64, readers Group, sizes ...int) Workload {
 	w := Workload{
 		Name: name, Description: "Events at a low rate beside readers that pause.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups:   informerQuietGroups(events, readers),
+		Groups:   informerAtRate(events, readers),
 		Duration: 2 * time.Second, Warmup: 300 * time.Millisecond,
 	}
 	w.Objects.Count = sizes[0]
@@ -168,7 +161,7 @@ func quiet(name string, events float64, readers Group, sizes ...int) Workload {
 	return w
 }
 
-// quietReaders names readers of a kind.
+// quietReaders are readers that do op at the rate of quiet loads, all together.
 func quietReaders(op Op, goroutines int) Group {
 	g := Group{Name: "readers", Op: op, Goroutines: goroutines, Rate: quietLists}
 	if op == OpGet {
@@ -254,16 +247,17 @@ func informerStaleness(duration time.Duration, listers ...int) Workload {
 			"everything: from when an event was due to when the store shows it (writer), and to when the " +
 			"handler is told (handlers).",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups:   informerAtRate(Group{Name: "listers", Op: OpList, Goroutines: informerListers}),
+		Groups: informerAtRate(informerRate,
+			Group{Name: "listers", Op: OpList, Goroutines: informerListers}),
 		Sweep:    Sweep{Vary: "listers.goroutines", Values: listers},
 		Duration: duration, Warmup: informerWarmup,
 	}
 }
 
-// informerAtRate offers events to a handler beside readers.
-func informerAtRate(readers Group) []Group {
+// informerAtRate offers so many events a second to a handler beside readers.
+func informerAtRate(rate float64, readers Group) []Group {
 	return []Group{
-		{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: informerRate},
+		{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: rate},
 		{Name: "handlers", Op: OpHandle, Goroutines: 1},
 		readers,
 	}
@@ -277,7 +271,7 @@ func informerGetters(duration time.Duration, getters ...int) Workload {
 			"single keys a second: from when an event was due to when the store shows it (writer), and " +
 			"to when the handler is told (handlers); and what a Get takes.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups: informerAtRate(
+		Groups: informerAtRate(informerRate,
 			Group{Name: "getters", Op: OpGet, Goroutines: informerWorkers, Rate: informerGets}),
 		Sweep:    Sweep{Vary: "getters.goroutines", Values: getters},
 		Duration: duration, Warmup: informerWarmup,

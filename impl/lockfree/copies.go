@@ -145,12 +145,12 @@ func (c *copies) reserve(n int) {
 
 // copyObjects copies the objects of a block, at most a page of 4 KB, into a list, as copy does.
 //
-// While the collector marks, copy reads what it is about to overwrite. In memory that nobody has
-// touched, the first read of a page maps the kernel's page of zeros, and the write that follows
-// takes a second fault, which interrupts the other processors: beside collections, the p99 of 2,400
-// lists of 10,000 objects a second took five times as long. So the pages are written to first, at
-// both ends. An assignment writes an object's type, which the collector does not look at, before
-// its pointer.
+// A block may lie across two pages of the list, so its first and last object are written before
+// the rest: copy should be the first to touch neither page. While the garbage collector marks, copy
+// reads each pointer before it overwrites it (the write barrier). If the page is fresh from the
+// kernel, that read costs a page fault, and the write a second one, which also interrupts the other
+// processors. An assignment has one fault: it writes the object's type first, without a barrier.
+// With 2,400 lists of 10,000 objects a second, the p99 of a list was 38 ms without this, 8 with it.
 func copyObjects(list, block []any) {
 	if last := len(list) - 1; last >= 0 {
 		list[0] = block[0]

@@ -87,8 +87,8 @@ func (r *readers) firstBlock() *block {
 // program: they share its processors.
 var longReads atomic.Int32
 
-// crowded reports whether as many long reads are under way as there are processors. So they may
-// have all of them, and a writer has none.
+// crowded reports whether as many long reads are under way as there are processors. They may then
+// occupy every processor, and leave none to a writer.
 func crowded() bool {
 	reads := longReads.Load()
 	// the runtime follows the container's limit, which may change
@@ -128,8 +128,7 @@ func (s *slot) end(n int) {
 	giveWay()
 }
 
-// release closes the snapshot of a read that nobody counted. read is the number of objects that
-// were read in it.
+// release closes a snapshot in which read objects were read, without begin before and end after.
 func (s *slot) release(read int) {
 	s.state.Store(slotFree)
 	if read > 0 && (read >= yieldEvery || rand.Uint32()%yieldEvery < uint32(read)) {
@@ -211,9 +210,10 @@ func (b *block) taken() *slot {
 // slices of all such readers. Gosched puts the reader at the end of the queue, also within
 // its snapshot.
 //
-// A read that is counted calls it only while reads are crowded. Else they leave a processor to
-// others; and behind writers that never pause, each call would take the slices of all of them. A
-// read of few objects calls it by chance.
+// A long read calls it only while reads are crowded. At other times a processor is free of long
+// reads, and a call could cost much: beside 25 writers that never pause, the reader waits for the
+// time slices of all of them. A short read calls it at random, with a chance in proportion to its
+// length.
 const yieldEvery = 1 << 12
 
 // yield lets others run after each yieldEvery objects, if reads are crowded; i is the number of
@@ -224,6 +224,7 @@ func yield(i int) {
 	}
 }
 
+// giveWay lets others run if reads are crowded.
 func giveWay() {
 	if crowded() {
 		runtime.Gosched()

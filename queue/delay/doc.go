@@ -1,10 +1,8 @@
-// Package delay holds the structures in which items wait for their time: each
-// satisfies contract.DelayHeap and can stand under any delaying queue.
+// Package delay holds [QuadHeap], in which items wait for their time: a contract.DelayHeap that can
+// stand under any delaying queue. Add takes O(log n), on average O(1), and PopReady O(log n), in a
+// heap half as high as a binary one. The order is exact. A string takes some 50 bytes.
 //
-//	              Add                    PopReady                  order           bytes per string
-//	QuadHeap      O(log n), O(1) mean    O(log n), half as high    exact           some 50
-//
-// [QuadHeap] holds items in slots without gaps, in lists made of pieces, and finds them by a hash
+// QuadHeap holds items in slots without gaps, in lists made of pieces, and finds them by a hash
 // table that is split piece by piece. So it allocates nothing for an item in steady state, no Add
 // stops to copy a million items, and a flood that came out gives its memory back, whatever still
 // waits. It keeps no reference to an item that came out. One operation may take, at worst, the
@@ -15,6 +13,6 @@
 // Times are exact over all that time.Time can hold. The comment of type epoch says how, and how
 // times with and without a monotonic reading are ordered.
 //
-// A structure belongs to one goroutine at a time, as DelayHeap says; the
-// delaying queue guards it with its own lock.
+// A heap belongs to one goroutine at a time, as DelayHeap says; the delaying queue guards it with
+// its own lock.
 package delay
