@@ -265,7 +265,7 @@ func TestTheSeedRepeats(t *testing.T) {
 }
 
 // A random case fails by its clause, with the shrunk history, and leaves no file. Rapid's
-// flags are afterwards as they were.
+// flags are afterwards as they were, but for the one that prevents such files.
 func TestRandomShrinks(t *testing.T) {
 	values := func() (s string) {
 		flag.VisitAll(func(f *flag.Flag) {
@@ -275,6 +275,7 @@ func TestRandomShrinks(t *testing.T) {
 		})
 		return s
 	}
+	readyRapid.Do(prepareRapid)
 	before := values()
 	_, err := check(func(t *T, _ bool) {
 		t.Random(func(rt *rapid.T) {
@@ -330,6 +331,28 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 		if _, err := NewConfig([]Option{c.opt}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
+	}
+}
+
+// Random cases of suites with different seeds and efforts run at once: each plays as many inputs as
+// it would alone. Run it under the race detector too: rapid is configured by flags of the process.
+func TestRandomOfManySuites(t *testing.T) {
+	t.Parallel()
+	for i := range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			for range 50 {
+				played := 0
+				if _, err := check(func(t *T, _ bool) {
+					t.RandomFew(100*(1+i%4), func(*rapid.T) { played++ })
+				}, false, WithSeed(uint64(i+1)), WithEffort(1)); err != nil {
+					t.Fatal(err)
+				}
+				if want := 100 * (1 + i%4); played != want {
+					t.Errorf("%d inputs, want %d", played, want)
+				}
+			}
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -219,10 +218,9 @@ func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 // Random runs prop on many random inputs with the suite's seed, and shrinks an input that
 // fails to a short history.
 //
-// rapid is configured by flags of the process: Random sets rapid.checks, rapid.seed,
-// rapid.nofailfile and rapid.shrinktime, and restores them when no case uses them any more. So
-// suites with different seeds or efforts must not run at once in one process, nor other tests
-// that call rapid.
+// rapid is configured by flags of the process. Random sets rapid.nofailfile for good, and others
+// only while rapid reads them, so suites of any seeds and efforts may run at once. A program that
+// calls rapid itself beside a suite may race with that.
 func (t *T) Random(prop func(*rapid.T)) { t.RandomFew(mostRandom, prop) }
 
 // shrinkTime is how long a failing input is shrunk: five seconds by default, less where the effort is
@@ -235,103 +233,93 @@ func (t *T) shrinkTime() time.Duration {
 const mostRandom = 100
 
 // RandomFew is Random on few inputs at effort 1, instead of 100, for inputs that take long.
-// rapid's own number is a flag of the process, which Random's cases share; so rapid tries 100,
-// and those beyond few pass unseen until one has failed and is shrunk.
 func (t *T) RandomFew(few int, prop func(*rapid.T)) {
-	outsideTests.Do(readyFlags)
-	release, err := rapidFlags.use([]setting{
-		// Fail files would litter the folder that benchrun runs in; the seed and
-		// the shrunk history in the message repeat the failure.
-		{"rapid.nofailfile", "true"},
-		{"rapid.seed", strconv.FormatUint(t.cfg.Seed, 10)},
-		{"rapid.checks", strconv.Itoa(t.Scale(mostRandom))},
-		// Shrinking a history that hangs must end before the case's own bound, and a suite of
-		// many cases that fail in good time; the less effort, the sooner.
-		{"rapid.shrinktime", t.shrinkTime().String()},
-	})
-	defer release()
-	if err != nil {
-		t.Fatalf("setting rapid's flags: %v", err)
+	readyRapid.Do(prepareRapid)
+	checks := t.Scale(few)
+	if testing.Short() {
+		checks *= rapidsShort
 	}
-	played, failing := 0, false
+	// Each failure sets rapid.shrinktime anew, for rapid reads it after the second.
+	var settings flagSettings
+	defer settings.restore()
+	settings.set(t, "rapid.seed", strconv.FormatUint(t.cfg.Seed, 10),
+		"rapid.checks", strconv.Itoa(checks))
 	rapid.Check(t, func(rt *rapid.T) {
-		if played >= t.Scale(few) && !failing {
-			return
-		}
+		settings.restore()
 		t.Progress()
 		// A history that stalled is not shrunk: each shorter one would stall as long. The
 		// Goexit replaces the panic by which rapid ends a history, so rapid's text is lost.
 		// The text of the stall says where the history was.
 		passed := false
 		defer func() {
-			failing = failing || !passed
 			if t.HasStalled() {
 				t.FailNow()
+			}
+			if !passed {
+				// Shrinking a history that hangs must end before the case's own bound, and a
+				// suite of many cases that fail in good time; the less effort, the sooner.
+				settings.set(t, "rapid.shrinktime", t.shrinkTime().String())
 			}
 		}()
 		prop(rt)
 		passed = true
-		played++
 	})
 }
 
-// readyFlags does what go test does before a test: rapid asks testing.Short,
-// which panics without it in a program such as benchrun.
-func readyFlags() {
+// rapidsShort is what rapid divides the number of inputs by under go test -short.
+const rapidsShort = 5
+
+var readyRapid sync.Once
+
+// prepareRapid does what go test does before a test: rapid asks testing.Short, which panics without
+// it in a program such as benchrun. Fail files would litter the folder that benchrun runs in; the
+// seed and the shrunk history in the message repeat the failure.
+func prepareRapid() {
 	testing.Init()
 	if !flag.Parsed() {
 		// No arguments are given, so none can be wrong; the program may parse its own later.
 		_ = flag.CommandLine.Parse(nil)
 	}
+	_ = flag.Set("rapid.nofailfile", "true")
 }
 
-var outsideTests sync.Once
-
-// setting is a flag and a value of it.
-type setting struct{ flag, value string }
-
-// flags are flags of the process that cases set while they run.
-type flags struct {
-	mu    sync.Mutex
-	users int
-	were  []setting // before the first of users
+// flagSettings are flags of the process that a case has set and will restore soon. All flagSettings
+// share a lock, which is held from set to restore.
+type flagSettings struct {
+	held bool
+	were []string // pairs of names and values
 }
 
-// rapidFlags are those of package rapid.
-var rapidFlags flags
+var flagLock sync.Mutex
 
-// use sets flags. release restores what they were before, unless another case uses them
-// still: cases of suites with the same values can run side by side, because a flag is only
-// written if its value changes. A case that was given up and still runs never releases them.
-func (f *flags) use(settings []setting) (release func(), err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.users++; f.users == 1 {
-		f.were = nil
-		for _, s := range settings {
-			if known := flag.Lookup(s.flag); known != nil {
-				f.were = append(f.were, setting{s.flag, known.Value.String()})
-			}
+// set restores what was set before and sets flags, given as pairs of names and values. It fails t if
+// it can't.
+func (f *flagSettings) set(t *T, pairs ...string) {
+	f.restore()
+	flagLock.Lock()
+	f.held, f.were = true, f.were[:0]
+	for pair := range slices.Chunk(pairs, 2) {
+		known := flag.Lookup(pair[0])
+		if known == nil {
+			t.Fatalf("setting rapid's flags: it has none named %s", pair[0])
+		}
+		f.were = append(f.were, pair[0], known.Value.String())
+		if err := flag.Set(pair[0], pair[1]); err != nil {
+			t.Fatalf("setting rapid's flags: %v", err)
 		}
 	}
-	return f.release, setFlags(settings)
 }
 
-func (f *flags) release() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.users--; f.users == 0 {
-		_ = setFlags(f.were) // they had these values
+// restore sets the flags to what they were before set. Without a set before, it does nothing.
+func (f *flagSettings) restore() {
+	if !f.held {
+		return
 	}
-}
-
-func setFlags(settings []setting) (err error) {
-	for _, s := range settings {
-		if f := flag.Lookup(s.flag); f == nil || f.Value.String() != s.value {
-			err = errors.Join(err, flag.Set(s.flag, s.value))
-		}
+	for pair := range slices.Chunk(f.were, 2) {
+		_ = flag.Set(pair[0], pair[1]) // it had this value
 	}
-	return err
+	f.held = false
+	flagLock.Unlock()
 }
 
 func (t *T) write(s string) {
