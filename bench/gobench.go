@@ -22,6 +22,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -94,7 +95,7 @@ func besideReference(b *testing.B, e catalog.Entry) {
 // after that of the other.
 func measure(b *testing.B, entries []catalog.Entry) {
 	b.Helper()
-	preset, err := load.LookupPreset(load.DefaultPreset)
+	preset, err := presets.Lookup(presets.Default)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,10 +6,10 @@
 // operations in the same order, on every machine.
 //
 //   - [Workload] is data. It comes from a YAML file ([ReadWorkload]), which is
-//     read strictly, or from a preset ([Presets]), which cites its source. Both
+//     read strictly, or from a preset (load/presets), which cites its source. Both
 //     pass the same [Workload.Validate].
 //   - [Trace] is the history of a cluster's objects, with the time of each event. It is
-//     recorded (load/record, [TraceWriter]), or made from a production cluster's pod
+//     recorded (load/recorder, [TraceWriter]), or made from a production cluster's pod
 //     lifecycles ([ImportCSV], [PodTrace]). [ReadTraceFile] reads both, [Play] applies one
 //     to Sources.
 package load

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// The sweep's possible numbers beside those of a group.
+// What a sweep may vary, beside a number of a group.
 const (
-	VaryProcs = "procs" // GOMAXPROCS of the measuring process
-
-	varyObjects = "objects"
-	varyWaiting = "waiting"
+	VaryProcs   = "procs"   // GOMAXPROCS of the measuring process
+	VaryObjects = "objects" // objects.count
+	VaryWaiting = "waiting" // items that wait in a heap or queue before the load
 )
 
 // ParseSweep parses a flag such as "objects=1000,10000". The Validate of a workload decides
@@ -45,7 +44,7 @@ func (w Workload) checkSweep(e *FieldErrors) {
 	case !slices.Contains(w.Sweepable(), w.Sweep.Vary):
 		e.add("sweep.vary", fmt.Sprintf("cannot vary %q", w.Sweep.Vary),
 			"one of "+join(w.Sweepable(), asString))
-	case w.Sweep.Vary == varyWaiting, ofGroup && field != "batch":
+	case w.Sweep.Vary == VaryWaiting, ofGroup && field != "batch":
 		low = 0
 	}
 	switch {
@@ -72,9 +71,9 @@ var sweepFields = []string{"goroutines", "rate", "batch"}
 
 // Sweepable returns the numbers that a sweep of the workload may vary.
 func (w Workload) Sweepable() []string {
-	names := []string{varyObjects, VaryProcs}
+	names := []string{VaryObjects, VaryProcs}
 	if w.timed() {
-		names = append(names, varyWaiting)
+		names = append(names, VaryWaiting)
 	}
 	for _, g := range w.Groups {
 		op, err := LookupOperation(w.Component, g.Op)
@@ -114,14 +113,14 @@ func (w Workload) Variants() []Variant {
 // set changes one number of the workload and returns its key.
 func (w *Workload) set(vary string, value int) (key string) {
 	switch vary {
-	case varyObjects:
+	case VaryObjects:
 		w.Objects.Count = value
 		w.Waiting = min(w.Waiting, value)
 		for i := range w.Groups {
 			w.Groups[i].Keys = min(w.Groups[i].Keys, value)
 		}
 		return vary
-	case varyWaiting:
+	case VaryWaiting:
 		w.Waiting = value
 		w.Objects.Count = max(w.Objects.Count, value)
 		return vary

@@ -97,7 +97,7 @@ func within[T int | time.Duration](e *FieldErrors, path string, v, low, high T) 
 	}
 }
 
-// WithDefaults fills in the workload's missing fields. ParseWorkload and Presets have done
+// WithDefaults fills in the workload's missing fields. ParseWorkload and presets have done
 // so already.
 func (w Workload) WithDefaults() Workload {
 	if w.Objects.Kind == "" {

@@ -258,46 +258,6 @@ func TestReadWorkload(t *testing.T) {
 	}
 }
 
-func TestPresets(t *testing.T) {
-	t.Parallel()
-	names := map[string]bool{}
-	for _, p := range Presets() {
-		if p.Description == "" || p.Source == "" || len(p.Workloads) == 0 {
-			t.Errorf("preset %s lacks a description, a source or workloads", p.Name)
-		}
-		for _, w := range p.Workloads {
-			if names[w.Name] {
-				t.Errorf("two workloads are called %s", w.Name)
-			}
-			names[w.Name] = true
-			if err := w.Validate(); err != nil {
-				t.Errorf("%s of %s: %v", w.Name, p.Name, err)
-			}
-			if w.Source != p.Source {
-				t.Errorf("%s of %s has the source %q", w.Name, p.Name, w.Source)
-			}
-			roundTrip(t, w)
-			for _, v := range w.Variants() {
-				if err := v.Workload.Validate(); err != nil {
-					t.Errorf("%s %s=%d: %v", w.Name, v.Key, v.Value, err)
-				}
-			}
-		}
-	}
-	for _, name := range []string{"quick", "lock-starvation", "stores", "kcm-150k", "fifo-flood",
-		"delay-million", "requeue-storm", "scaling", "informer", "informer-contended",
-		"informer-staleness", "informer-sync", "informer-relist"} {
-		if p, err := LookupPreset(name); err != nil || p.Name != name {
-			t.Errorf("LookupPreset(%s): %v", name, err)
-		}
-	}
-	for name, want := range map[string]string{"zebra": "quick, lock-starvation, stores"} {
-		if _, err := LookupPreset(name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
-	}
-}
-
 func roundTrip(t *testing.T, w Workload) {
 	t.Helper()
 	var out bytes.Buffer
@@ -441,13 +401,6 @@ func FuzzParseWorkload(f *testing.F) {
 	f.Add([]byte("name: &a x\nobjects: *a\n"))
 	f.Add([]byte("? [a, b]\n: c\n<<: {count: 1}\n"))
 	f.Add([]byte("groups: [[], {}, ~, 1]\nsweep: {vary: .goroutines, values: [1]}\n"))
-	for _, p := range Presets() {
-		var out bytes.Buffer
-		if err := WriteWorkload(&out, p.Workloads[0]); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(out.Bytes())
-	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w, err := ParseWorkload("fuzz.yaml", data)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"
@@ -26,7 +27,7 @@ import (
 // Options are the flags of benchrun run. The zero value is the default preset over all
 // implementations.
 type Options struct {
-	// or several, separated by commas; "" means load.DefaultPreset, unless File or Trace is given
+	// or several, separated by commas; "" means presets.Default, unless File or Trace is given
 	Preset string
 	File   string // a workload file
 	Trace  string // a trace file; Preset or File then define the readers during its replay
@@ -281,7 +282,7 @@ func (p *Plan) given() ([]load.Workload, error) {
 	case o.Preset == "" && o.Trace != "":
 		return nil, nil
 	case o.Preset == "":
-		o.Preset = load.DefaultPreset
+		o.Preset = presets.Default
 	}
 	return p.presets(strings.Split(o.Preset, ","))
 }
@@ -290,7 +291,7 @@ func (p *Plan) given() ([]load.Workload, error) {
 func (p *Plan) presets(names []string) ([]load.Workload, error) {
 	var workloads []load.Workload
 	for i, name := range names {
-		preset, err := load.LookupPreset(name)
+		preset, err := presets.Lookup(name)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
@@ -19,7 +20,7 @@ import (
 // many processes there are.
 func TestPresetsBudget(t *testing.T) {
 	t.Parallel()
-	quick, err := load.LookupPreset(load.DefaultPreset)
+	quick, err := presets.Lookup(presets.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestPresetsBudget(t *testing.T) {
 		{"the number of forks", Options{Forks: DefaultForks}, 0},
 		{"a budget", Options{Budget: time.Second}, time.Second},
 		{"both", Options{Forks: 2, Budget: time.Second}, time.Second},
-		{"several presets", Options{Preset: load.DefaultPreset + ",stores"}, 0},
+		{"several presets", Options{Preset: presets.Default + ",stores"}, 0},
 		{"another preset", Options{Preset: "stores"}, 0},
 	} {
 		if p := plan(t, c.o); p.options.Budget != c.want || p.options.Forks < 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
@@ -115,7 +115,7 @@ func (c *selfCheck) sharpness(ctx context.Context, percent float64) error {
 
 // sharpCell is the cell of the reference store, and its workload as YAML.
 func sharpCell(percent float64) (workload string, cell record.Cell, err error) {
-	p, err := NewPlan(Options{Preset: load.DefaultPreset,
+	p, err := NewPlan(Options{Preset: presets.Default,
 		Components: []string{string(contract.ComponentStore)}, Duration: perOperation(cellTime(percent)),
 		Out: fmt.Sprintf("sharpness-%g", percent)})
 	if err != nil {
@@ -128,7 +128,7 @@ func sharpCell(percent float64) (workload string, cell record.Cell, err error) {
 			return text.YAML, p.cell(p.entries[reference], v), err
 		}
 	}
-	return "", cell, fmt.Errorf("preset %s has no workload %s", load.DefaultPreset, sharpWorkload)
+	return "", cell, fmt.Errorf("preset %s has no workload %s", presets.Default, sharpWorkload)
 }
 
 // judgeCell judges the operations of a cell, which are one family with all their metrics. It

@@ -13,6 +13,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 	"github.com/informerbench/informerbench/load/synthetic"
 )
 
@@ -47,7 +48,7 @@ func TrafficOf(p load.Preset) (synthetic.ObjectSpec, Traffic, error) {
 		return spec, traffic, nil
 	}
 	var have []string
-	for _, other := range load.Presets() {
+	for _, other := range presets.All() {
 		if _, _, ok := writerOf(other); ok {
 			have = append(have, other.Name)
 		}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 	"github.com/informerbench/informerbench/load/synthetic"
 )
 
@@ -113,7 +114,7 @@ func TestTraceNodes(t *testing.T) {
 func TestTrafficOfPresets(t *testing.T) {
 	t.Parallel()
 	with := 0
-	for _, p := range load.Presets() {
+	for _, p := range presets.All() {
 		spec, traffic, err := TrafficOf(p)
 		if err != nil {
 			continue
@@ -126,7 +127,7 @@ func TestTrafficOfPresets(t *testing.T) {
 	if with == 0 {
 		t.Error("no preset has writers")
 	}
-	p, err := load.LookupPreset("lock-starvation")
+	p, err := presets.Lookup("lock-starvation")
 	if err != nil {
 		t.Fatal(err)
 	}

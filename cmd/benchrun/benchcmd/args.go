@@ -13,7 +13,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 )
 
 // noArgs refuses arguments, and names the flag that was meant where there is one.
@@ -31,7 +31,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // meant is the flag that takes a word: a preset, a component or an implementation; "" for
 // other words.
 func meant(word string) string {
-	switch _, err := load.LookupPreset(word); {
+	switch _, err := presets.Lookup(word); {
 	case err == nil:
 		return "preset"
 	case slices.Contains(catalog.Components(), contract.Component(word)):

@@ -8,7 +8,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 )
 
 // What the shell offers for the values of flags (benchrun completion bash --help says how to
@@ -32,7 +32,7 @@ func complete(cmd *cobra.Command, flag string, values func(*cobra.Command) []cob
 }
 
 func presetNames(*cobra.Command) (out []cobra.Completion) {
-	for _, p := range load.Presets() {
+	for _, p := range presets.All() {
 		out = append(out, cobra.CompletionWithDesc(p.Name, p.Description))
 	}
 	return out

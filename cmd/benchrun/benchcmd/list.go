@@ -11,7 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 	"github.com/informerbench/informerbench/measure/metrics"
 )
 
@@ -117,7 +117,7 @@ func listMetrics(out io.Writer) {
 
 func listPresets(out io.Writer, components []string) {
 	fmt.Fprint(out, "Presets (benchrun run --preset NAME)\n\n")
-	for _, p := range load.Presets() {
+	for _, p := range presets.All() {
 		var measures []string
 		for _, w := range p.Workloads {
 			if c := string(w.Component); !slices.Contains(measures, c) &&
@@ -129,7 +129,7 @@ func listPresets(out io.Writer, components []string) {
 			continue
 		}
 		name := p.Name
-		if name == load.DefaultPreset {
+		if name == presets.Default {
 			name += " (default)"
 		}
 		entry(out, name, p.Description, "measures "+strings.Join(measures, ", "), p.Source)

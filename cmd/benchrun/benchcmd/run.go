@@ -17,7 +17,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/informerbench/informerbench/bench/runner"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/presets"
 	"github.com/informerbench/informerbench/measure/record"
 )
 
@@ -34,7 +34,7 @@ interleaved in shuffled blocks, and writes a folder under results/ with run.json
 offline) and profiles/ (for go tool pprof).
 
 A cell is one implementation under one workload; a fork is one process that measures a
-cell. Without flags run takes the preset ` + load.DefaultPreset +
+cell. Without flags run takes the preset ` + presets.Default +
 			`, about 3 minutes on 2 cores. It measures 6
 forks of each cell; the rest of the time goes to more forks of cells whose comparison is
 still inconclusive (--forks 6 leaves them out). Designs, baselines and variants that are
@@ -100,7 +100,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Preset, "preset", "",
-		"`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+
+		"`NAME` of a preset, or of several: NAME,NAME (default "+presets.Default+
 			"); benchrun list shows them")
 	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML, - for standard input) instead of a preset")
 	f.StringVar(&o.Trace, "trace", "",
@@ -120,7 +120,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.Var(budgetFlag(o), "budget",
 		fmt.Sprintf("`TIME` for more processes of comparisons that --forks leaves inconclusive, such "+
 			"as 10m; 0 for none (default: the preset's, %s of %s, or none with --forks)", quickBudget(),
-			load.DefaultPreset))
+			presets.Default))
 	f.Var(longerThanZero(&o.Duration), "duration",
 		"how long one process measures each operation or all groups (default: the workload's)")
 	f.StringVarP(&o.Out, "output", "o", "",
@@ -145,7 +145,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 
 // quickBudget is the budget of the default preset.
 func quickBudget() time.Duration {
-	p, err := load.LookupPreset(load.DefaultPreset)
+	p, err := presets.Lookup(presets.Default)
 	if err != nil {
 		panic(err) // it is in the table
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
+	"github.com/informerbench/informerbench/load/presets"
 	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
@@ -238,7 +239,7 @@ func (o *serveOptions) plan() (plan, error) {
 	spec, traffic := synthetic.ObjectSpec{Count: defaultServedPods},
 		apiserver.Traffic{Op: load.OpUpdate}
 	if o.preset != "" {
-		preset, err := load.LookupPreset(o.preset)
+		preset, err := presets.Lookup(o.preset)
 		if err != nil {
 			return plan{}, err
 		}

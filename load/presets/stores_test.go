@@ -1,18 +1,19 @@
-package load
+package presets
 
 import (
 	"slices"
 	"testing"
 
+	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // The presets for stores have the sizes that their descriptions state.
 func TestStorePresetsAreWhatTheySay(t *testing.T) {
 	t.Parallel()
-	seen := map[Op]int{}
+	seen := map[load.Op]int{}
 	for _, name := range []string{"lock-starvation", "stores"} {
-		p, err := LookupPreset(name)
+		p, err := Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +25,7 @@ func TestStorePresetsAreWhatTheySay(t *testing.T) {
 			if name == "stores" && o.Count/o.NodeCount() != 20 {
 				t.Errorf("%s: %d pods to a node, want 20", w.Name, o.Count/o.NodeCount())
 			}
-			if slices.Contains(w.Ops, OpUpdateIndex) && len(w.Ops) > 1 {
+			if slices.Contains(w.Ops, load.OpUpdateIndex) && len(w.Ops) > 1 {
 				t.Errorf("%s: %v find objects that update-index moved", w.Name, w.Ops)
 			}
 			for _, op := range w.Ops {
@@ -32,8 +33,9 @@ func TestStorePresetsAreWhatTheySay(t *testing.T) {
 			}
 		}
 	}
-	want := map[Op]int{OpGet: 2, OpList: 1, OpByIndex: 2, OpUpdate: 1, OpUpdateIndex: 1,
-		OpAddDelete: 1, OpTransaction: 1, OpReplace: 1}
+	want := map[load.Op]int{load.OpGet: 2, load.OpList: 1, load.OpByIndex: 2, load.OpUpdate: 1,
+		load.OpUpdateIndex: 1,
+		load.OpAddDelete:   1, load.OpTransaction: 1, load.OpReplace: 1}
 	for op, n := range want {
 		if seen[op] != n {
 			t.Errorf("%s is measured alone %d times, want %d", op, seen[op], n)

@@ -1,10 +1,11 @@
-package load
+package presets
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/synthetic"
 )
 
@@ -30,42 +31,16 @@ func informerPods() synthetic.ObjectSpec {
 	return synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: informerObjects, Namespaces: 1}
 }
 
-// informers has every row of the detailed presets, each for a shorter time and therefore
-// under a name of its own.
-func informers() Preset {
-	rows := []Workload{
-		informerContended(2 * time.Second), informerContendedLarge(2 * time.Second),
-		informerEvents(200*time.Millisecond, 1, 10),
-		informerStaleness(time.Second, 0, informerListers),
-		informerGetters(time.Second, informerWorkers),
-		informerSync("informer-sync", OpSync, 100_000),
-		informerRelist(4*time.Second, informerListers),
-	}
-	for i := range rows {
-		rows[i].Name += "-brief"
-	}
-	return Preset{
-		Name: "informer",
-		Description: "A whole informer, from the watch to the handlers: writes a second under " +
-			"readers, events a second, staleness, the initial sync and its memory, a relist under " +
-			"readers. About 15 minutes for two informers by estimate; the presets informer-... have each " +
-			"in detail.",
-		Source:    informerSource,
-		Workloads: rows,
-	}
-}
-
 // informerPresets are the detailed presets.
-func informerPresets() []Preset {
-	return []Preset{
+func informerPresets() []load.Preset {
+	return []load.Preset{
 		{
 			Name: "informer-contended",
 			Description: "client-go's own benchmark of a shared informer: 0 to 80 readers list a " +
 				"namespace of 10,000 pods, and 10 one of 160,000, against one writer that is at most 10 " +
-				"events ahead of the handler.",
-			Source: informerSource,
-			Workloads: []Workload{informerContended(3 * time.Second),
-				informerContendedLarge(3 * time.Second)},
+				"events ahead of the handler. And events in bursts, to 1 and 10 handlers.",
+			Source:    informerSource,
+			Workloads: []load.Workload{informerContended(), informerContendedLarge(), informerEvents()},
 		},
 		{
 			Name: "informer-staleness",
@@ -74,10 +49,10 @@ func informerPresets() []Preset {
 				"100,000 pods: how long until the store shows an event, and until the " +
 				"handler is told?",
 			Source: "https://github.com/kubernetes/kubernetes/issues/130767",
-			Workloads: []Workload{
-				informerStaleness(2*time.Second, 0, 1, informerListers),
-				informerGetters(2*time.Second, informerWorkers),
-				informerGettersLarge(2 * time.Second),
+			Workloads: []load.Workload{
+				informerStaleness(),
+				informerGetters(),
+				informerGettersLarge(),
 			},
 		},
 		{
@@ -88,9 +63,9 @@ func informerPresets() []Preset {
 				"and kept per object.",
 			Source: "https://kubernetes.io/docs/setup/best-practices/cluster-large/ for the size of " +
 				"the largest cluster",
-			Workloads: []Workload{
-				informerSync("informer-sync", OpSync, 10_000, 150_000),
-				informerSync("informer-sync-stream", OpSyncStream, 150_000),
+			Workloads: []load.Workload{
+				informerSync("informer-sync", load.OpSync, 10_000, 150_000),
+				informerSync("informer-sync-stream", load.OpSyncStream, 150_000),
 			},
 		},
 		{
@@ -99,7 +74,7 @@ func informerPresets() []Preset {
 				"the list until the handler has been told of each of 10,000 pods, with 0 and 10 readers, " +
 				"and the longest that a reader waits.",
 			Source:    "https://github.com/kubernetes/kubernetes/issues/130767",
-			Workloads: []Workload{informerRelist(4*time.Second, 0, informerListers)},
+			Workloads: []load.Workload{informerRelist()},
 		},
 		{
 			Name: "informer-arrivals",
@@ -107,7 +82,7 @@ func informerPresets() []Preset {
 				"each, at 50, 80 and 95 percent of the rate at which client-go's informer does them in a " +
 				"loop on the machine of results/: from arrival to result.",
 			Source:    informerSource,
-			Workloads: []Workload{informerArrivals()},
+			Workloads: []load.Workload{informerArrivals()},
 		},
 		{
 			Name: "informer-quiet",
@@ -129,13 +104,13 @@ func informerPresets() []Preset {
 
 // informerArrivals shares its requests among 80 goroutines, so that one of them has a request in
 // 17 ms or more. A request that is due while its goroutine still lists waits, and its time counts.
-func informerArrivals() Workload {
-	return Workload{
+func informerArrivals() load.Workload {
+	return load.Workload{
 		Name: "informer-arrivals", Description: "Goroutines that list everything when a request arrives, " +
 			"beside 500 events a second.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups:   informerAtRate(500, Group{Name: "listers", Op: OpList, Goroutines: 80}),
-		Sweep:    Sweep{Vary: "listers.rate", Values: []int{2_400, 3_850, 4_570}},
+		Groups:   informerAtRate(500, load.Group{Name: "listers", Op: load.OpList, Goroutines: 80}),
+		Sweep:    load.Sweep{Vary: "listers.rate", Values: []int{2_400, 3_850, 4_570}},
 		Duration: 3 * time.Second, Warmup: informerWarmup,
 	}
 }
@@ -147,179 +122,180 @@ const (
 )
 
 // quiet is a load that leaves the processors idle most of the time.
-func quiet(name string, events float64, readers Group, sizes ...int) Workload {
-	w := Workload{
+func quiet(name string, events float64, readers load.Group, sizes ...int) load.Workload {
+	w := load.Workload{
 		Name: name, Description: "Events at a low rate beside readers that pause.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups:   informerAtRate(events, readers),
-		Duration: 2 * time.Second, Warmup: 300 * time.Millisecond,
+		Duration: informerDuration, Warmup: 300 * time.Millisecond,
 	}
 	w.Objects.Count = sizes[0]
 	if len(sizes) > 1 {
-		w.Sweep = Sweep{Vary: varyObjects, Values: sizes}
+		w.Sweep = load.Sweep{Vary: load.VaryObjects, Values: sizes}
 	}
 	return w
 }
 
 // quietReaders are readers that do op at the rate of quiet loads, all together.
-func quietReaders(op Op, goroutines int) Group {
-	g := Group{Name: "readers", Op: op, Goroutines: goroutines, Rate: quietLists}
-	if op == OpGet {
+func quietReaders(op load.Op, goroutines int) load.Group {
+	g := load.Group{Name: "readers", Op: op, Goroutines: goroutines, Rate: quietLists}
+	if op == load.OpGet {
 		g.Rate = quietGets
 	}
 	return g
 }
 
-func informerQuiet() []Workload {
-	return []Workload{
-		quiet("quiet-get", 10, quietReaders(OpGet, 1), 1_000),
-		quiet("quiet-list", 10, quietReaders(OpList, 10), 1_000),
-		quiet("busier-list", 500, quietReaders(OpList, 10), 10_000),
+func informerQuiet() []load.Workload {
+	return []load.Workload{
+		quiet("quiet-get", 10, quietReaders(load.OpGet, 1), 1_000),
+		quiet("quiet-list", 10, quietReaders(load.OpList, 10), 1_000),
+		quiet("busier-list", 500, quietReaders(load.OpList, 10), 10_000),
 	}
 }
 
-func informerEvery() []Workload {
-	readers := []Group{quietReaders(OpGet, 0), quietReaders(OpGet, 1), quietReaders(OpGet, 10),
-		quietReaders(OpList, 1), quietReaders(OpList, 10)}
-	var every []Workload
+func informerEvery() []load.Workload {
+	readers := []load.Group{quietReaders(load.OpGet, 0), quietReaders(load.OpGet, 1),
+		quietReaders(load.OpGet, 10),
+		quietReaders(load.OpList, 1), quietReaders(load.OpList, 10)}
+	var every []load.Workload
 	for _, events := range []float64{10, 500, 2_000} {
 		for _, r := range readers {
 			every = append(every, quiet(fmt.Sprintf("every-%s-%d-events-%g", r.Op, r.Goroutines, events),
 				events, r, 100, 1_000, 10_000))
 		}
 	}
-	byIndex := quietReaders(OpByIndex, 1)
+	byIndex := quietReaders(load.OpByIndex, 1)
 	byIndex.Index = synthetic.IndexNode
 	for _, events := range []float64{1, 100} {
-		for _, op := range []Op{OpGet, OpList} {
+		for _, op := range []load.Op{load.OpGet, load.OpList} {
 			every = append(every, quiet(fmt.Sprintf("every-%s-1-events-%g", op, events), events,
 				quietReaders(op, 1), 1_000))
 		}
 	}
 	return append(every,
 		quiet("every-by-index-1-events-10", 10, byIndex, 1_000),
-		quiet("every-list-namespace-1-events-10", 10, quietReaders(OpListNamespace, 1), 1_000))
+		quiet("every-list-namespace-1-events-10", 10, quietReaders(load.OpListNamespace, 1), 1_000))
 }
 
-func informerContended(duration time.Duration) Workload {
-	return Workload{
+func informerContended() load.Workload {
+	return load.Workload{
 		Name: "informer-contended", Description: "Goroutines that list a namespace of 10,000 pods " +
 			"against one writer, at most 10 events ahead of the handler.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups: informerAgainst(informerListers),
-		Sweep:  Sweep{Vary: "listers.goroutines", Values: []int{0, 1, informerListers, 80}},
+		Sweep:  load.Sweep{Vary: "listers.goroutines", Values: []int{0, 1, informerListers, 80}},
 		// Long enough for an informer with a dozen writes a second.
-		Duration: duration, Warmup: informerWarmup,
+		Duration: 3 * time.Second, Warmup: informerWarmup,
 	}
 }
 
-func informerContendedLarge(duration time.Duration) Workload {
-	w := informerContended(duration)
+func informerContendedLarge() load.Workload {
+	w := informerContended()
 	w.Name, w.Description = "informer-contended-large",
 		"The same with 10 readers, and 160,000 pods."
-	w.Objects.Count, w.Sweep = 160_000, Sweep{}
+	w.Objects.Count, w.Sweep = 160_000, load.Sweep{}
 	return w
 }
 
 // informerAgainst is the shape of client-go's benchmark.
-func informerAgainst(listers int) []Group {
-	return []Group{
-		{Name: "writer", Op: OpUpdate, Goroutines: 1},
-		{Name: "handlers", Op: OpHandle, Goroutines: 1},
-		{Name: "listers", Op: OpListNamespace, Goroutines: listers},
+func informerAgainst(listers int) []load.Group {
+	return []load.Group{
+		{Name: "writer", Op: load.OpUpdate, Goroutines: 1},
+		{Name: "handlers", Op: load.OpHandle, Goroutines: 1},
+		{Name: "listers", Op: load.OpListNamespace, Goroutines: listers},
 	}
 }
 
-func informerEvents(duration time.Duration, handlers ...int) Workload {
-	return Workload{
+func informerEvents() load.Workload {
+	return load.Workload{
 		Name: "informer-events", Description: "MODIFIED events, in bursts of 1,024, to different " +
 			"numbers of handlers.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Ops: []Op{OpDeliver}, Parallel: handlers,
-		Duration: duration,
+		Ops: []load.Op{load.OpDeliver}, Parallel: []int{1, 10},
+		Duration: 200 * time.Millisecond,
 	}
 }
 
 // informerStaleness has the listers of lock-starvation, which list everything.
-func informerStaleness(duration time.Duration, listers ...int) Workload {
-	return Workload{
+func informerStaleness() load.Workload {
+	return load.Workload{
 		Name: "informer-staleness", Description: "10,000 events a second while goroutines list " +
 			"everything: from when an event was due to when the store shows it (writer), and to when the " +
 			"handler is told (handlers).",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups: informerAtRate(informerRate,
-			Group{Name: "listers", Op: OpList, Goroutines: informerListers}),
-		Sweep:    Sweep{Vary: "listers.goroutines", Values: listers},
-		Duration: duration, Warmup: informerWarmup,
+			load.Group{Name: "listers", Op: load.OpList, Goroutines: informerListers}),
+		Sweep:    load.Sweep{Vary: "listers.goroutines", Values: []int{0, 1, informerListers}},
+		Duration: informerDuration, Warmup: informerWarmup,
 	}
 }
 
 // informerAtRate offers so many events a second to a handler beside readers.
-func informerAtRate(rate float64, readers Group) []Group {
-	return []Group{
-		{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: rate},
-		{Name: "handlers", Op: OpHandle, Goroutines: 1},
+func informerAtRate(rate float64, readers load.Group) []load.Group {
+	return []load.Group{
+		{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: rate},
+		{Name: "handlers", Op: load.OpHandle, Goroutines: 1},
 		readers,
 	}
 }
 
 // informerGetters has the workers of a controller, which get the object of each key that a handler
 // queued, and a few that it refers to.
-func informerGetters(duration time.Duration, getters ...int) Workload {
-	return Workload{
+func informerGetters() load.Workload {
+	return load.Workload{
 		Name: "informer-getters", Description: "10,000 events a second while workers get 50,000 " +
 			"single keys a second: from when an event was due to when the store shows it (writer), and " +
 			"to when the handler is told (handlers); and what a Get takes.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups: informerAtRate(informerRate,
-			Group{Name: "getters", Op: OpGet, Goroutines: informerWorkers, Rate: informerGets}),
-		Sweep:    Sweep{Vary: "getters.goroutines", Values: getters},
-		Duration: duration, Warmup: informerWarmup,
+			load.Group{Name: "getters", Op: load.OpGet, Goroutines: informerWorkers, Rate: informerGets}),
+		Sweep:    load.Sweep{Vary: "getters.goroutines", Values: []int{informerWorkers}},
+		Duration: informerDuration, Warmup: informerWarmup,
 	}
 }
 
-func informerGettersLarge(duration time.Duration) Workload {
-	w := informerGetters(duration)
+func informerGettersLarge() load.Workload {
+	w := informerGetters()
 	w.Name, w.Description = "informer-getters-large", "The same with 10 workers, and 100,000 pods."
-	w.Objects.Count, w.Sweep = 100_000, Sweep{}
+	w.Objects.Count, w.Sweep = 100_000, load.Sweep{}
 	return w
 }
 
 // informerSync uses whole pods: a peak matters in relation to the objects' own size.
-func informerSync(name string, op Op, sizes ...int) Workload {
-	return Workload{
+func informerSync(name string, op load.Op, sizes ...int) load.Workload {
+	return load.Workload{
 		Name: name, Description: "New informers with one handler, one after the other, until " +
 			"everything is in the store and the handler has been told.",
 		Component: contract.ComponentInformer,
 		Objects:   synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: sizes[0]},
-		Ops:       []Op{op},
-		Sweep:     Sweep{Vary: varyObjects, Values: sizes},
+		Ops:       []load.Op{op},
+		Sweep:     load.Sweep{Vary: load.VaryObjects, Values: sizes},
 		Duration:  500 * time.Millisecond,
 	}
 }
 
 // informerRelist lasts for a few relists: client-go waits 0.8 to 1.6 s before each.
-func informerRelist(duration time.Duration, listers ...int) Workload {
-	return Workload{
+func informerRelist() load.Workload {
+	return load.Workload{
 		Name: "informer-relist", Description: "Everything has changed when an informer lists again: " +
 			"until the handler has been told of each object, while goroutines list everything.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups: []Group{
-			{Name: "relister", Op: OpRelist, Goroutines: 1},
-			{Name: "listers", Op: OpList, Goroutines: informerListers},
+		Groups: []load.Group{
+			{Name: "relister", Op: load.OpRelist, Goroutines: 1},
+			{Name: "listers", Op: load.OpList, Goroutines: informerListers},
 		},
-		Sweep:    Sweep{Vary: "listers.goroutines", Values: listers},
-		Duration: duration, Warmup: 100 * time.Millisecond,
+		Sweep:    load.Sweep{Vary: "listers.goroutines", Values: []int{0, informerListers}},
+		Duration: 4 * time.Second, Warmup: 100 * time.Millisecond,
 	}
 }
 
 // quickInformer is the informer workload of the brief preset.
-func quickInformer() Workload {
-	return Workload{
+func quickInformer() load.Workload {
+	return load.Workload{
 		Name: "informer", Description: "Events through a whole informer: alone to one handler, and " +
 			"from one writer against goroutines that list a namespace.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Ops:      []Op{OpDeliver},
+		Ops:      []load.Op{load.OpDeliver},
 		Groups:   informerAgainst(quickListers),
 		Duration: quickDuration / 2, Warmup: quickWarmup,
 	}

@@ -1,9 +1,10 @@
-package load
+package presets
 
 import (
 	"time"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/synthetic"
 )
 
@@ -17,23 +18,23 @@ const (
 	starvedRate    = 10_000
 )
 
-func lockStarvation() Preset {
+func lockStarvation() load.Preset {
 	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: starvedObjects,
 		Namespaces: starvedObjects / starvedMatches}
-	writer := Group{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: starvedRate}
-	return Preset{
+	writer := load.Group{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: starvedRate}
+	return load.Preset{
 		Name: "lock-starvation",
 		Description: "Goroutines that list everything, or look 2,000 objects up by index, against one " +
 			"writer: how much of what it is offered does the writer get done?",
 		Source: "https://github.com/kubernetes/kubernetes/issues/130767, " +
 			"https://github.com/kubernetes/kubernetes/issues/139526",
-		Workloads: []Workload{
+		Workloads: []load.Workload{
 			{
 				Name:      "lock-starvation",
 				Component: contract.ComponentStore,
 				Objects:   objects,
-				Groups:    []Group{writer, {Name: "listers", Op: OpList, Goroutines: 1}},
-				Sweep:     Sweep{Vary: "listers.goroutines", Values: []int{0, 1, 10, 80}},
+				Groups:    []load.Group{writer, {Name: "listers", Op: load.OpList, Goroutines: 1}},
+				Sweep:     load.Sweep{Vary: "listers.goroutines", Values: []int{0, 1, 10, 80}},
 				Duration:  2 * time.Second, Warmup: 200 * time.Millisecond,
 			},
 			{
@@ -41,9 +42,9 @@ func lockStarvation() Preset {
 				Component: contract.ComponentStore,
 				Objects:   objects,
 				Index:     synthetic.IndexNamespace,
-				Groups:    []Group{writer, {Name: "finders", Op: OpByIndex, Goroutines: 10}},
+				Groups:    []load.Group{writer, {Name: "finders", Op: load.OpByIndex, Goroutines: 10}},
 				// One value: it puts the number into the names, and --sweep can replace it.
-				Sweep:    Sweep{Vary: "finders.goroutines", Values: []int{10}},
+				Sweep:    load.Sweep{Vary: "finders.goroutines", Values: []int{10}},
 				Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
 			},
 		},
@@ -53,18 +54,18 @@ func lockStarvation() Preset {
 // stores measures each operation on a store that only operations share which keep every
 // object's index values. Otherwise Update would find objects that update-index moved, and
 // move them back.
-func stores() Preset {
+func stores() load.Preset {
 	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: starvedObjects,
 		Namespaces: starvedObjects / starvedMatches, Nodes: 5_000}
-	alone := func(name, description, index string, parallel []int, ops ...Op) Workload {
-		return Workload{
+	alone := func(name, description, index string, parallel []int, ops ...load.Op) load.Workload {
+		return load.Workload{
 			Name: name, Description: description,
 			Component: contract.ComponentStore, Objects: objects, Index: index,
 			Ops: ops, Parallel: parallel, Duration: 200 * time.Millisecond,
 		}
 	}
 	one, two := []int{1}, []int{1, 2}
-	return Preset{
+	return load.Preset{
 		Name: "stores",
 		Description: "What each operation of a store of 100,000 pods costs with nothing else going " +
 			"on, what it keeps per object, and how long a Get waits while the whole content is replaced " +
@@ -72,37 +73,38 @@ func stores() Preset {
 		Source: "design: the table of what was measured before this project began; " +
 			"https://github.com/kubernetes/kubernetes/pull/133241 for what the writes and the memory of " +
 			"a lock-free store may cost",
-		Workloads: []Workload{
+		Workloads: []load.Workload{
 			alone("stores-get", "Get of one key, by one goroutine and by two.", synthetic.IndexNode, two,
-				OpGet),
+				load.OpGet),
 			alone("stores-list", "List of everything, and ByIndex of the 2,000 objects of a namespace.",
-				synthetic.IndexNamespace, one, OpList, OpByIndex),
+				synthetic.IndexNamespace, one, load.OpList, load.OpByIndex),
 			{
 				Name: "stores-lister",
 				Description: "A goroutine that lists everything in a loop, each List timed by itself: most " +
 					"of them meet no garbage collection, which the mean that stores-list gives has in it.",
 				Component: contract.ComponentStore, Objects: objects,
-				Groups:   []Group{{Name: "lister", Op: OpList, Goroutines: 1}},
+				Groups:   []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}},
 				Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
 			},
 			alone("stores-by-node", "ByIndex of the 20 objects of a node.", synthetic.IndexNode, one,
-				OpByIndex),
+				load.OpByIndex),
 			alone("stores-update", "Update that leaves the index values as they are.", synthetic.IndexNode,
-				one, OpUpdate),
+				one, load.OpUpdate),
 			alone("stores-update-index", "Update that moves the object to another node.",
-				synthetic.IndexNode, one, OpUpdateIndex),
+				synthetic.IndexNode, one, load.OpUpdateIndex),
 			alone("stores-write", "Delete and Add of a key, a Transaction of 1,000 updates, and Replace "+
-				"of everything.", synthetic.IndexNode, one, OpAddDelete, OpTransaction, OpReplace),
+				"of everything.", synthetic.IndexNode, one, load.OpAddDelete, load.OpTransaction,
+				load.OpReplace),
 			{
 				Name: "stores-replace",
 				Description: "A reader that Gets at a fixed rate, by itself and beside a goroutine that " +
 					"replaces everything over and over: the first says what the machine adds.",
 				Component: contract.ComponentStore, Objects: objects,
-				Groups: []Group{
-					{Name: "reader", Op: OpGet, Goroutines: 1, Rate: starvedRate},
-					{Name: "relister", Op: OpReplace, Goroutines: 1},
+				Groups: []load.Group{
+					{Name: "reader", Op: load.OpGet, Goroutines: 1, Rate: starvedRate},
+					{Name: "relister", Op: load.OpReplace, Goroutines: 1},
 				},
-				Sweep:    Sweep{Vary: "relister.goroutines", Values: []int{0, 1}},
+				Sweep:    load.Sweep{Vary: "relister.goroutines", Values: []int{0, 1}},
 				Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
 			},
 		},
