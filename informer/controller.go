@@ -118,18 +118,41 @@ func (c *Controller) Run(stopCh <-chan struct{}) {
 // returns at once.
 func (c *Controller) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
-	if !c.started.CompareAndSwap(false, true) {
-		utilruntime.HandleErrorWithContext(ctx, nil,
-			"A controller was run a second time: it runs once, make a new one")
+	if !c.begin(ctx) {
 		return
 	}
-	inuse.Log(klog.FromContext(ctx), "informer of "+typeName(c.config.ObjectType))
 	closed := make(chan struct{})
 	context.AfterFunc(ctx, func() {
 		defer close(closed)
 		c.config.FIFO.Close()
 	})
 
+	var running sync.WaitGroup
+	running.Go(func() { c.newReflector().RunWithContext(ctx) })
+	for c.processLoop(ctx); ctx.Err() == nil; c.processLoop(ctx) {
+		waitFor(ctx, crashPause) // Process panicked, with ReallyCrash off
+	}
+	running.Wait()
+	<-closed
+}
+
+// begin is apart, as newReflector is, so that the goroutine that processes, and waits most of its
+// life, needs little stack; see Reflector.RunWithContext. It returns false if the controller was run
+// before.
+//
+//go:noinline
+func (c *Controller) begin(ctx context.Context) bool {
+	if !c.started.CompareAndSwap(false, true) {
+		utilruntime.HandleErrorWithContext(ctx, nil,
+			"A controller was run a second time: it runs once, make a new one")
+		return false
+	}
+	inuse.Log(klog.FromContext(ctx), "informer of "+typeName(c.config.ObjectType))
+	return true
+}
+
+//go:noinline
+func (c *Controller) newReflector() *Reflector {
 	var store cache.ReflectorStore = c.feed
 	if versions, ok := c.config.FIFO.(cache.ResourceVersionUpdater); ok {
 		store = versionedFeed{c.feed, versions}
@@ -150,17 +173,22 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 	}
 	r := NewReflector(c.config.ListerWatcher, c.config.ObjectType, store, options)
 	c.reflector.Store(r)
-
-	var running sync.WaitGroup
-	running.Go(func() { r.RunWithContext(ctx) })
-	// again, if Process panics with ReallyCrash off
-	wait.UntilWithContext(ctx, c.processLoop, time.Second)
-	running.Wait()
-	<-closed
+	return r
 }
 
-// processLoop drains the FIFO until ctx ends or the FIFO is closed and empty.
+// waitFor waits for d, or until ctx ends.
+//
+//go:noinline
+func waitFor(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// processLoop drains the FIFO until ctx ends or the FIFO is closed and empty, or a process panics.
 func (c *Controller) processLoop(ctx context.Context) {
+	defer utilruntime.HandleCrashWithContext(ctx)
 	defer c.feed.noteSynced() // a Pop whose process panics may have been the last of the first list
 	pop := c.popper()
 	for ctx.Err() == nil {
@@ -174,10 +202,15 @@ func (c *Controller) processLoop(ctx context.Context) {
 		case errors.Is(err, contract.ErrFIFOClosed):
 			return
 		default:
-			utilruntime.HandleErrorWithContext(ctx, err, "Processing what the FIFO handed out failed",
-				"type", c.config.ObjectDescription)
+			c.logFailure(ctx, err)
 		}
 	}
+}
+
+//go:noinline
+func (c *Controller) logFailure(ctx context.Context, err error) {
+	utilruntime.HandleErrorWithContext(ctx, err, "Processing what the FIFO handed out failed", "type",
+		c.config.ObjectDescription)
 }
 
 // popper returns the function that takes out and processes: in batches if the FIFO can.

@@ -18,12 +18,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// watchWithResync watches, and resyncs the store at its period meanwhile. A resync
+// watchBesideResync watches, and resyncs the store at its period meanwhile. A resync
 // that fails ends the watch, so that a list repairs the store.
-func (r *Reflector) watchWithResync(ctx context.Context, w watch.Interface) error {
-	if r.options.ResyncPeriod <= 0 {
-		return r.watch(ctx, w)
-	}
+func (r *Reflector) watchBesideResync(ctx context.Context, w watch.Interface) error {
 	watchCtx, cancel := context.WithCancel(ctx)
 	var resyncing sync.WaitGroup
 	defer resyncing.Wait()
@@ -65,59 +62,26 @@ func (r *Reflector) resync(ctx context.Context) {
 // watch follows the state from the known version, in one watch after the other, until only
 // a list can help. w is the first watch if it is not nil; watch stops it.
 func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
-	logger := klog.FromContext(ctx)
 	retry := cache.NewRetryWithDeadline(r.options.MaxInternalErrorRetryDuration, time.Minute,
 		apierrors.IsInternalError, r.clock)
 	for quick := 0; ctx.Err() == nil; w = nil {
-		// Some proxies send no headers before the first event, so the time of the request counts.
-		s := session{r: r, w: w, sink: r.store, started: r.clock.Now(), ordered: true}
-		if w == nil {
-			version := r.LastSyncResourceVersion()
-			s.ordered = version != "" && version != "0"
-			var err error
-			s.w, err = r.openWatch(ctx, metav1.ListOptions{ResourceVersion: version})
-			if isUnreachable(err) {
-				r.note(err)
-				logger.V(4).Info("Watch failed, backing off", "reflector", r.name, "type", r.typeDescription,
-					"err", err)
-				r.backOff(ctx)
-				continue
-			}
-			if err != nil {
-				r.noteExpired(err)
-				return err
-			}
+		s, err := r.begin(ctx, w)
+		if isUnreachable(err) {
+			r.note(err)
+			r.backOffFrom(ctx, 4, "Watch failed, backing off", err)
+			continue
+		}
+		if err != nil {
+			r.noteExpired(err)
+			return err
 		}
 		r.note(nil)
-		err := s.run(ctx)
+		err = s.run(ctx)
 		if quick++; !s.isShort() {
 			quick, r.backoff.served = 0, true
 		}
 		retry.After(err)
-		switch {
-		case ctx.Err() != nil || err == nil && quick <= quickWatches:
-		case err == nil:
-			logger.V(2).Info("Watches end as soon as they have begun, backing off", "reflector", r.name,
-				"type", r.typeDescription)
-			r.backOff(ctx)
-		case isExpired(err):
-			// A list at the known version or a newer one can come from the watch cache, and does
-			// not go back: no need for the newest, which may cost etcd a read.
-			r.noteExpired(err)
-			logger.V(4).Info("Watch closed", "reflector", r.name, "type", r.typeDescription, "err", err)
-			return nil
-		case apierrors.IsTooManyRequests(err):
-			logger.V(2).Info("Watch returned 429, backing off", "reflector", r.name, "type",
-				r.typeDescription)
-			r.backOff(ctx)
-		case apierrors.IsInternalError(err) && retry.ShouldRetry():
-			// client-go tries again without a wait, and so as fast as the server fails.
-			logger.V(2).Info("Retrying watch after internal error", "reflector", r.name, "type",
-				r.typeDescription, "err", err)
-			r.backOff(ctx)
-		default:
-			logger.Info("Warning: watch ended with error", "reflector", r.name, "type", r.typeDescription,
-				"err", err)
+		if ctx.Err() == nil && !r.goesOn(ctx, err, quick, retry) {
 			return nil
 		}
 	}
@@ -125,6 +89,59 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 		w.Stop()
 	}
 	return ctx.Err()
+}
+
+// begin begins w, or a watch at the known version if w is nil.
+//
+//go:noinline
+func (r *Reflector) begin(ctx context.Context, w watch.Interface) (s *session, err error) {
+	// Some proxies send no headers before the first event, so the time of the request counts.
+	s = &session{r: r, w: w, sink: r.store, started: r.clock.Now(), ordered: true}
+	if w == nil {
+		version := r.LastSyncResourceVersion()
+		s.ordered = version != "" && version != "0"
+		s.w, err = r.openWatch(ctx, metav1.ListOptions{ResourceVersion: version})
+	}
+	return s, err
+}
+
+// goesOn reports whether another watch may follow one that ended with err, and backs off before it
+// where it must. quick is the number of watches in a row that ended soon.
+//
+//go:noinline
+func (r *Reflector) goesOn(ctx context.Context, err error, quick int,
+	retry cache.RetryWithDeadline) bool {
+	logger := klog.FromContext(ctx)
+	switch {
+	case err == nil && quick <= quickWatches:
+	case err == nil:
+		r.backOffFrom(ctx, 2, "Watches end as soon as they have begun, backing off", nil)
+	case isExpired(err):
+		// A list at the known version or a newer one can come from the watch cache, and does
+		// not go back: no need for the newest, which may cost etcd a read.
+		r.noteExpired(err)
+		logger.V(4).Info("Watch closed", "reflector", r.name, "type", r.typeDescription, "err", err)
+		return false
+	case apierrors.IsTooManyRequests(err):
+		r.backOffFrom(ctx, 2, "Watch returned 429, backing off", err)
+	case apierrors.IsInternalError(err) && retry.ShouldRetry():
+		// client-go tries again without a wait, and so as fast as the server fails.
+		r.backOffFrom(ctx, 2, "Retrying watch after internal error", err)
+	default:
+		logger.Info("Warning: watch ended with error", "reflector", r.name, "type", r.typeDescription,
+			"err", err)
+		return false
+	}
+	return true
+}
+
+// backOffFrom logs why the Reflector backs off, and does. It reports false if ctx ended meanwhile.
+//
+//go:noinline
+func (r *Reflector) backOffFrom(ctx context.Context, level int, message string, err error) bool {
+	klog.FromContext(ctx).V(level).Info(message, "reflector", r.name, "type", r.typeDescription,
+		"err", err)
+	return r.backOff(ctx)
 }
 
 // noteExpired remembers the version from which a watch was answered 410, if err is that.
@@ -266,6 +283,8 @@ func (s *session) isStalled() bool {
 const quickWatches = 5
 
 // isShort reports whether the watch ended within a second.
+//
+//go:noinline
 func (s *session) isShort() bool { return s.r.clock.Since(s.started) < time.Second }
 
 // closed says what the regular end of a watch means.

@@ -103,26 +103,40 @@ func (s *SharedIndexInformer) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	c := s.start(ctx)
 	if c == nil {
-		klog.FromContext(ctx).Info("Warning: an informer was run a second time: it runs once, and goes "+
-			"on as it is", "type", typeName(s.objectType))
+		s.logSecondRun(ctx)
 		return
 	}
-
-	var detecting sync.WaitGroup
-	stopDetector := make(chan struct{})
-	if s.content.detector != nil {
-		detecting.Go(func() { s.content.detector.Run(stopDetector) })
-	}
 	// Handlers are stopped after the controller, which fills their buffers.
-	defer func() {
-		s.mu.Lock()
-		s.mu.stopped = true
-		s.mu.Unlock()
-		close(stopDetector)
-		s.processor.stop()
-		detecting.Wait()
-	}()
+	defer s.stop(s.detect())
 	c.RunWithContext(ctx)
+}
+
+//go:noinline
+func (s *SharedIndexInformer) logSecondRun(ctx context.Context) {
+	klog.FromContext(ctx).Info("Warning: an informer was run a second time: it runs once, and goes "+
+		"on as it is", "type", typeName(s.objectType))
+}
+
+// detect runs the mutation detector, if there is one. The function that it returns ends it.
+func (s *SharedIndexInformer) detect() (end func()) {
+	if s.content.detector == nil {
+		return func() {}
+	}
+	var running sync.WaitGroup
+	over := make(chan struct{})
+	running.Go(func() { s.content.detector.Run(over) })
+	return func() {
+		close(over)
+		running.Wait()
+	}
+}
+
+func (s *SharedIndexInformer) stop(detector func()) {
+	s.mu.Lock()
+	s.mu.stopped = true
+	s.mu.Unlock()
+	s.processor.stop()
+	detector()
 }
 
 // start makes the controller and starts the handlers; it returns nil on a second call.

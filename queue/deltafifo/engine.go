@@ -395,14 +395,14 @@ func (e *engine) waitedRun() (r run, item any, err error) {
 // its error; nothing is put back.
 func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc,
 	processSingle contract.PopProcessFunc) error {
-	var lone run
-	if item := e.loneRun(&lone); item != nil {
-		defer e.end(&lone)
-		return processSingle(item, lone.isInitial)
-	}
-	r, one, several, err := e.waitedBatch()
-	if err != nil {
-		return err
+	var r run
+	var several []contract.Delta
+	one := e.loneRun(&r)
+	if one == nil {
+		var err error
+		if one, several, err = e.waitedBatch(&r); err != nil {
+			return err
+		}
 	}
 	defer e.end(&r)
 	if one != nil {
@@ -412,18 +412,19 @@ func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc,
 }
 
 // waitedBatch is waitedRun for PopBatch: what it takes out is one Deltas or several deltas.
-func (e *engine) waitedBatch() (r run, one any, several []contract.Delta, err error) {
+func (e *engine) waitedBatch(r *run) (one any, several []contract.Delta, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.awaitLocked(e.maxBatch); err != nil {
-		return run{}, nil, nil, err
+		return nil, nil, err
 	}
 	limit := e.maxBatch
 	if e.mu.untaken > 0 {
 		limit = min(limit, e.mu.untaken)
 	}
 	one, several = e.mu.backlog.takeBatch(limit)
-	return e.beginLocked(max(1, len(several))), one, several, nil
+	*r = e.beginLocked(max(1, len(several)))
+	return one, several, nil
 }
 
 // HasSynced reports whether the first batch of objects was popped and processed: that of
