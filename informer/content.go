@@ -50,6 +50,8 @@ type content struct {
 	newest   map[string]int
 	last     []contract.StoreTransaction // of each key, if one has several
 	batching bool
+	// small counts the batches in a row that needed little of the room in writes.
+	small int
 }
 
 // process is a contract.PopProcessFunc. It clears the Deltas that it is given.
@@ -355,8 +357,14 @@ func isAnother(old, obj any) bool {
 // forget empties the staged writes and notifications, so that they keep nothing alive.
 func (c *content) forget() {
 	c.batching = false
-	if cap(c.notes) > 4*chunk {
-		c.writes, c.notes, c.last, c.newest = nil, nil, nil, nil
+	if len(c.writes) == 0 && len(c.notes) == 0 {
+		return
+	}
+	if c.small++; len(c.writes) >= cap(c.writes)/4 || cap(c.writes) <= littleRoom {
+		c.small = 0
+	}
+	if cap(c.notes) > 4*chunk || c.small == smallBatches {
+		c.release()
 		return
 	}
 	clear(c.writes)
@@ -364,6 +372,19 @@ func (c *content) forget() {
 	clear(c.last)
 	clear(c.newest)
 	c.writes, c.notes, c.last = c.writes[:0], c.notes[:0], c.last[:0]
+}
+
+// Room for at most littleRoom writes is kept for ever. Room for more goes when so many batches in a
+// row need less than a quarter of it: what a burst needed would otherwise be kept by an informer of
+// few objects.
+const (
+	littleRoom   = 16
+	smallBatches = 8
+)
+
+// release gives back the room for what is staged, of which there is nothing.
+func (c *content) release() {
+	c.writes, c.notes, c.last, c.newest, c.small = nil, nil, nil, nil, 0
 }
 
 // note stages one notification, and publishes when there are chunk of them.
@@ -379,4 +400,5 @@ func (c *content) syncAll() {
 		c.note(notification{old: obj, obj: obj, kind: kindOfUpdate(obj, obj)})
 	}
 	c.flush()
+	c.release()
 }

@@ -18,6 +18,7 @@ const mostKeyless = 10
 // with one key the last counts. Objects without a key are left out: the error joins their
 // contract.KeyErrors.
 func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool) (leftOut error) {
+	defer c.release() // the next list may be far
 	list, items, leftOut := c.relist(info.Objects)
 	version := c.store.LastStoreSyncResourceVersion()
 	if c.failures.attempt(func() { c.store.Replace(items, info.ResourceVersion) }) == nil {

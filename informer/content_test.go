@@ -3,6 +3,7 @@ package informer
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -295,5 +296,49 @@ func TestTheErrorOfAListHasNoObjects(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "hunter2") || len(err.Error()) > 4<<10 ||
 		!strings.Contains(err.Error(), "and 990 more") || !strings.Contains(err.Error(), "bare") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Room for a list is given back at once, and room for a batch after a few small ones: an informer in
+// which nothing happens keeps neither.
+func TestContentGivesRoomBack(t *testing.T) {
+	t.Parallel()
+	c, _ := newContent(t)
+	updated := func(n int) (deltas []contract.Delta) {
+		for i := range n {
+			deltas = append(deltas, contract.Delta{Type: contract.Updated,
+				Object: named(strconv.Itoa(i), "2")})
+		}
+		return deltas
+	}
+	var list []any
+	for i := range 2 * chunk {
+		list = append(list, named(strconv.Itoa(i), "1"))
+	}
+	if err := c.process(contract.Deltas{{Type: contract.ReplacedAll,
+		Object: contract.ReplacedAllInfo{Objects: list, ResourceVersion: "1"}}}, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.process(contract.Deltas{{Type: contract.SyncAll}}, false); err != nil {
+		t.Fatal(err)
+	}
+	if cap(c.notes) > 0 {
+		t.Errorf("room for %d notifications of a list is kept", cap(c.notes))
+	}
+	for _, n := range []int{chunk, 1, chunk} { // one small batch says nothing
+		if err := c.processBatch(updated(n), false); err != nil {
+			t.Fatal(err)
+		}
+		if cap(c.writes) < chunk {
+			t.Errorf("after a batch of %d there is room for %d writes", n, cap(c.writes))
+		}
+	}
+	for range smallBatches {
+		if err := c.processBatch(updated(2), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cap(c.writes) > littleRoom || cap(c.notes) > littleRoom {
+		t.Errorf("room for %d writes and %d notifications is kept", cap(c.writes), cap(c.notes))
 	}
 }
