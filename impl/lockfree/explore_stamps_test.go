@@ -93,7 +93,7 @@ var stampFaults = explore.Faults([]explore.Fault{
 	{Name: "a stamp cut off before another is newest", File: "resourceversion.go", Edits: [][2]string{{
 		"	r.newest.Store(s)\n",
 		"	if explore.Planted(\"a stamp cut off before another is newest\") " +
-			"{\n		atomic.StorePointer(&newest.before, nil)\n	}\n	r.newest.Store(s)\n",
+			"{\n		newest.before.Store(nil)\n	}\n	r.newest.Store(s)\n",
 	}}},
 })
 

@@ -10,6 +10,11 @@ import (
 // lines are still there when the writes come.
 const fetchLen = 16
 
+// fetchFrom is the number of objects from which on a Transaction fetches: fewer lie in the cache.
+// Without it a Transaction takes 1.2 times as long among 100,000 objects and 1.1 among 30,000; with
+// it 1.1 among 1,000.
+const fetchFrom = 8192
+
 // fetch brings into the cache what the writes of a part of a Transaction will read, at most
 // fetchLen of them, and returns the words of their keys. It changes nothing of the store.
 //
@@ -22,7 +27,7 @@ func (c *core) fetch(txns []contract.StoreTransaction) (words [fetchLen]uint64) 
 	for i := range txns {
 		words[i] = c.keys.word(txns[i].Key)
 	}
-	if len(txns) == 1 {
+	if len(txns) == 1 || c.objects.n < fetchFrom {
 		return words
 	}
 	c.write.fetched += c.keys.fetch(words[:len(txns)])

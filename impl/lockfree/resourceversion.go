@@ -2,7 +2,6 @@ package lockfree
 
 import (
 	"sync/atomic"
-	"unsafe"
 )
 
 // resourceVersion is the store's: that of the newest write that had one.
@@ -23,12 +22,8 @@ type stamp struct {
 	in   *record // where a write in place puts its object
 	data uintptr // and the address of that object's data, which it does not keep alive
 
-	// The stamp that was newest before; nil if that is of no use any more. Safety: only a *stamp is
-	// stored, and it is loaded as one. An atomic.Pointer could not be set plainly with the rest.
-	before unsafe.Pointer
+	before atomic.Pointer[stamp] // the one that was newest before; nil if it is of no use any more
 }
-
-func (s *stamp) past() *stamp { return (*stamp)(atomic.LoadPointer(&s.before)) }
 
 // over reports whether the write is visible. It also reports false if a later write in place
 // changed the same record; newest is another stamp then. A write in place of the data that are
@@ -53,7 +48,7 @@ func (r *resourceVersion) last(committed *atomic.Uint64) string {
 	if s.over(committed) {
 		return s.rv
 	}
-	before := s.past()
+	before := s.before.Load()
 	if r.newest.Load() != s {
 		return s.rv
 	}
@@ -67,11 +62,12 @@ func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
 	if s == nil {
 		s = &stamp{}
 	}
-	*s = stamp{rv, seq, in, data, unsafe.Pointer(newest)} // Safety: see stamp.before
+	s.rv, s.seq, s.in, s.data = rv, seq, in, data
+	s.before.Store(newest)
 	r.newest.Store(s)
 	if r.former != nil { // else newest leads to s, which was free, or is the first
 		// or readers that go on for long would find ever more stamps
-		atomic.StorePointer(&newest.before, nil)
+		newest.before.Store(nil)
 	}
 	r.former, r.free = newest, nil
 }
