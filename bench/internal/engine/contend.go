@@ -175,8 +175,10 @@ func (w *Worker) Run(ctx context.Context, who, crew int, begin, from, end time.T
 	w.from = from
 	switch {
 	case w.group.Rate > 0:
-		w.warmUp(ctx, newPacer(begin, w.group.Rate, who, crew), from)
-		w.openLoop(ctx, newPacer(from, w.group.Rate, who, crew), end)
+		t := NewTimetable()
+		defer t.Close()
+		w.warmUp(ctx, newPacer(t, begin, w.group.Rate, who, crew), from)
+		w.openLoop(ctx, newPacer(t, from, w.group.Rate, who, crew), end)
 	case w.consumes:
 		w.consume(ctx, from, end)
 	default:

@@ -68,7 +68,7 @@ func TestResponseIsFromEndToEnd(t *testing.T) {
 		group := load.Group{Op: load.OpUpdate, Goroutines: 1, Rate: 100}
 		w := NewWorker(Actor{Loop: func(int) int { time.Sleep(ms); return 1 }}, group, time.Second, false)
 		w.from = time.Now()
-		p := newPacer(w.from, group.Rate, 0, 1)
+		p := newPacer(&Timetable{}, w.from, group.Rate, 0, 1)
 		time.Sleep(50 * ms)
 		p.woke = time.Now() // it overslept: operations were due at 0, 10, ..., 40 ms
 		w.openLoop(t.Context(), p, w.from.Add(55*ms))

@@ -9,16 +9,39 @@ import "time"
 // busy processor, not because of the subject. An operation's delay therefore counts from
 // its due time or the generator's last wake-up, whichever is later. The lateness of the
 // wake-up is recorded by itself.
+//
+// The zero Timetable sleeps by the runtime's timers. One goroutine at a time may use it.
 type Timetable struct {
-	woke time.Time // end of the last sleep
+	woke  time.Time // end of the last sleep
+	alarm *alarm    // nil: time.Sleep
+}
+
+// NewTimetable returns one that wakes up as a request from the network does, where the system can.
+// The caller closes it.
+func NewTimetable() *Timetable {
+	if time.Now().Year() <= 2000 { // in a synctest bubble, whose time the kernel does not know
+		return &Timetable{}
+	}
+	return &Timetable{alarm: newAlarm()}
+}
+
+// Close gives back what NewTimetable took.
+func (t *Timetable) Close() {
+	if t.alarm != nil {
+		t.alarm.close()
+	}
 }
 
 // Await sleeps until due. It returns the time from which the operation's delay counts, and
 // the lateness of the generator: how much of the delay does not count because it slept too
 // long. That is so of every operation that was due while it slept.
 func (t *Timetable) Await(due time.Time) (from time.Time, late time.Duration) {
-	if wait := time.Until(due); wait > 0 {
-		time.Sleep(wait)
+	for wait := time.Until(due); wait > 0; wait = due.Sub(t.woke) {
+		if t.alarm == nil {
+			time.Sleep(wait)
+		} else {
+			t.alarm.sleep(due)
+		}
 		t.woke = time.Now()
 	}
 	if t.woke.After(due) {
@@ -33,15 +56,15 @@ func (t *Timetable) Await(due time.Time) (from time.Time, late time.Duration) {
 // operation makes the next ones late and does not reduce their number (no coordinated
 // omission).
 type pacer struct {
-	Timetable
+	*Timetable
 	next     time.Time
 	interval time.Duration
 }
 
 // newPacer spreads the n goroutines of a group evenly over one interval.
-func newPacer(start time.Time, rate float64, who, n int) *pacer {
+func newPacer(t *Timetable, start time.Time, rate float64, who, n int) *pacer {
 	interval := time.Duration(float64(n) / rate * float64(time.Second))
-	return &pacer{next: start.Add(interval * time.Duration(who) / time.Duration(n)),
+	return &pacer{Timetable: t, next: start.Add(interval * time.Duration(who) / time.Duration(n)),
 		interval: interval}
 }
 

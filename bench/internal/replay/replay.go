@@ -159,7 +159,8 @@ type feeder struct{ response, delay, service, late *stats.Histogram }
 // apply hands over each event when it is due, until ctx ends.
 func (f feeder) apply(ctx context.Context, target traceTarget, trace *load.Trace, start time.Time,
 	speed float64) error {
-	var due engine.Timetable
+	due := engine.NewTimetable()
+	defer due.Close()
 	for i := range trace.Events {
 		if ctx.Err() != nil {
 			return nil // the caller looks at ctx
