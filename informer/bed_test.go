@@ -49,9 +49,6 @@ var fifos = map[string]func(contract.FIFOConfig) contract.FIFO{
 	"Coalescing": func(c contract.FIFOConfig) contract.FIFO {
 		return deltafifo.NewCoalescing(c, deltafifo.Options{})
 	},
-	"DeltaFIFO": func(c contract.FIFOConfig) contract.FIFO {
-		return deltafifo.New(c, deltafifo.Options{})
-	},
 	"upstreamDelta": func(c contract.FIFOConfig) contract.FIFO {
 		return cache.NewDeltaFIFOWithOptions(
 			cache.DeltaFIFOOptions{KeyFunction: c.KeyFunc, KnownObjects: c.KnownObjects,

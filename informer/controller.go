@@ -96,7 +96,7 @@ func NewController(config Config) *Controller {
 	if _, ok := config.FIFO.(contract.KeyedQueue); config.RetryOnError && !ok {
 		panic(fmt.Sprintf(
 			"informer.NewController: RetryOnError needs a FIFO that takes back what was popped"+
-				" (contract.KeyedQueue, such as deltafifo.DeltaFIFO or deltafifo.Coalescing), and a %T does "+
+				" (contract.KeyedQueue, such as deltafifo.Coalescing), and a %T does "+
 				"not",
 			config.FIFO))
 	}
@@ -127,8 +127,9 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 		c.config.FIFO.Close()
 	})
 
+	r := c.newReflector()
 	var running sync.WaitGroup
-	running.Go(func() { c.newReflector().RunWithContext(ctx) })
+	running.Go(func() { r.RunWithContext(ctx) })
 	for c.processLoop(ctx); ctx.Err() == nil; c.processLoop(ctx) {
 		waitFor(ctx, crashPause) // Process panicked, with ReallyCrash off
 	}

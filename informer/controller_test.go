@@ -158,35 +158,30 @@ func TestFIFOIsToldVersions(t *testing.T) {
 // TestRetryOnError: Deltas whose processing failed come again, unless newer ones wait.
 func TestRetryOnError(t *testing.T) {
 	reported := survivePanics(t)
-	for name, newFIFO := range map[string]func(contract.FIFOConfig) contract.FIFO{
-		"DeltaFIFO": fifos["DeltaFIFO"], "Coalescing": fifos["Coalescing"]} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				before := len(reported())
-				s := newSource(t, 3)
-				calls := map[string]int{}
-				c := informer.NewController(informer.Config{
-					FIFO: newFIFO(contract.FIFOConfig{}), ListerWatcher: s, ObjectType: &corev1.Pod{},
-					RetryOnError: true,
-					Process: func(obj any, _ bool) error {
-						name := obj.(contract.Deltas).Newest().Object.(*corev1.Pod).Name
-						if calls[name]++; name == "pod-000001" && calls[name] < 4 {
-							return errors.New("on purpose")
-						}
-						return nil
-					},
-				})
-				runController(t, c)
-				synctest.Wait()
-				if calls["pod-000000"] != 1 || calls["pod-000001"] != 4 || calls["pod-000002"] != 1 {
-					t.Errorf("calls: %v", calls)
+	synctest.Test(t, func(t *testing.T) {
+		before := len(reported())
+		s := newSource(t, 3)
+		calls := map[string]int{}
+		c := informer.NewController(informer.Config{
+			FIFO: fifos["Coalescing"](contract.FIFOConfig{}), ListerWatcher: s, ObjectType: &corev1.Pod{},
+			RetryOnError: true,
+			Process: func(obj any, _ bool) error {
+				name := obj.(contract.Deltas).Newest().Object.(*corev1.Pod).Name
+				if calls[name]++; name == "pod-000001" && calls[name] < 4 {
+					return errors.New("on purpose")
 				}
-				if n := len(reported()) - before; n != 3 {
-					t.Errorf("%d errors reported, want 3", n)
-				}
-			})
+				return nil
+			},
 		})
-	}
+		runController(t, c)
+		synctest.Wait()
+		if calls["pod-000000"] != 1 || calls["pod-000001"] != 4 || calls["pod-000002"] != 1 {
+			t.Errorf("calls: %v", calls)
+		}
+		if n := len(reported()) - before; n != 3 {
+			t.Errorf("%d errors reported, want 3", n)
+		}
+	})
 }
 
 // TestRetryOnErrorBesideADeletion: a deletion that comes while a process runs that then fails is

@@ -12,11 +12,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
-// lengther is a FIFO that knows its length. Len must not wait for a process function that runs,
-// except that of a deltafifo.DeltaFIFO.
+// lengther is a FIFO that knows its length. Len must not wait for a process function that runs.
 type lengther interface{ Len() int }
 
 // FailureMetricsProvider is an InformerMetricsProvider with one metric more: how many attempts to
@@ -35,7 +33,6 @@ type meter struct {
 	queued  cache.GaugeMetric // nil: the length is not known
 	// nil: the provider is no FailureMetricsProvider
 	failures cache.GaugeMetric
-	locked   bool // Len would wait for the process function that runs
 
 	// length is the FIFO's Len, or else the value of events.
 	length func() int
@@ -99,7 +96,6 @@ func newMeter(config *Config) *meter {
 	switch fifo := config.FIFO.(type) {
 	case lengther:
 		m.length = fifo.Len
-		_, m.locked = config.FIFO.(*deltafifo.DeltaFIFO)
 	case *cache.DeltaFIFO:
 		return m // it merges events, so a count outside of it would be wrong; client-go has none either
 	default:
@@ -134,9 +130,7 @@ func (m *meter) took(deltas []contract.Delta) {
 			}
 		}
 	}
-	if !m.locked {
-		m.publishQueued()
-	}
+	m.publishQueued()
 }
 
 // publishQueued is called after each change of the FIFO.

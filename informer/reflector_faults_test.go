@@ -62,7 +62,7 @@ func (c faulty) heal(t *testing.T) {
 	source := synthetic.NewSource(
 		synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 60}, 1).All(), c.source)
 	store := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
-	fifo := deltafifo.New(
+	fifo := deltafifo.NewCoalescing(
 		contract.FIFOConfig{KeyFunc: cache.DeletionHandlingMetaNamespaceKeyFunc, KnownObjects: store},
 		deltafifo.Options{})
 	var log logs

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/stats"
 )
@@ -148,6 +150,8 @@ func decimal(v float64) string {
 	switch {
 	case v == stats.FromZero:
 		return "..." // of an interval
+	case v >= 10_000:
+		return humanize.Comma(int64(rounded(v)))
 	case v < leastDecimal || v >= 100:
 		return digits(v)
 	case v < 2:

@@ -16,8 +16,8 @@ import (
 	"github.com/informerbench/informerbench/queue/workqueue"
 )
 
-func newDeltaFIFO(cfg contract.FIFOConfig) *deltafifo.DeltaFIFO {
-	return deltafifo.New(cfg, deltafifo.Options{})
+func newCoalescing(cfg contract.FIFOConfig) *deltafifo.Coalescing {
+	return deltafifo.NewCoalescing(cfg, deltafifo.Options{})
 }
 
 func newQueue(c clock.WithTicker) *workqueue.DelayingQueue[string] {
@@ -30,7 +30,7 @@ func strangers() []Entry {
 	described := Description("as it is")
 	return []Entry{
 		Store("mine", mutexmap.New, described),
-		FIFO("mine", newDeltaFIFO, described),
+		FIFO("mine", newCoalescing, described),
 		DelayHeap("mine", delay.NewQuadHeap[string], described),
 		Queue("mine", newQueue, described),
 		Limiter("mine", exponential, described),
@@ -135,7 +135,7 @@ func TestExtendRefuses(t *testing.T) {
 			e.Reference = true
 		})}, []string{"the reference is client-go's", "--reference store=mine"}},
 		"a class of a store": {[]Entry{store("mine", Class(contract.InOrder))}, []string{"FIFO class"}},
-		"an unknown class": {[]Entry{FIFO("mine", newDeltaFIFO, described, Class("sorted"))},
+		"an unknown class": {[]Entry{FIFO("mine", newCoalescing, described, Class("sorted"))},
 			[]string{`"sorted"`, "in-order-atomic"}},
 		"an unknown clause": {[]Entry{store("mine", Waive("STORE-999", "why not"))},
 			[]string{"store/mine", "STORE-999"}},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/lockfree"
-	"github.com/informerbench/informerbench/impl/mutexmap"
 	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/peers/clientgo"
 	"github.com/informerbench/informerbench/queue/deltafifo"
@@ -40,14 +39,6 @@ func informers() []Entry {
 		ourInformer("informerbench",
 			"ours with its defaults: the lockfree store, and a FIFO in order of arrival in which a list "+
 				"is one event; readers never hold the events up", informer.Options{}),
-		study(ourInformer("mutexmap+deltafifo",
-			"ours with the seeds' parts: mutexmap and the coalescing DeltaFIFO, what client-go was "+
-				"before RealFIFO", informer.Options{
-				NewStore: func(ix contract.Indexers) contract.Store { return mutexmap.New(ix) },
-				NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO {
-					return deltafifo.New(cfg, deltafifo.Options{})
-				},
-			}, dropsUnknown)),
 		study(ourInformer("lockfree+coalescing",
 			"ours with the lockfree store and a FIFO that merges what happens to a key while it waits",
 			informer.Options{

@@ -121,19 +121,6 @@ func fifos() []Entry {
 		realFIFO("clientgo-realfifo-atomic", clientgo.RealFIFOAtomic, contract.InOrderAtomic,
 			"client-go's RealFIFO with atomic events: a Replace is one event and its work moves to the "+
 				"consumer"),
-		{
-			Component: contract.ComponentFIFO, Name: "deltafifo", Module: own,
-			FIFOClass: contract.Coalescing, Study: true,
-			Description: "the DeltaFIFO's algorithm, our own code, with the whole Queue of v0.17: the " +
-				"honest baseline; the process function runs under the lock",
-			Guarantees: string(contract.Coalescing) + ", keyed queue, requeue",
-			NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO {
-				return deltafifo.New(cfg, deltafifo.Options{})
-			},
-			NewTransformingFIFO: func(cfg contract.FIFOConfig, f contract.TransformFunc) contract.FIFO {
-				return deltafifo.New(cfg, deltafifo.Options{Transformer: f})
-			},
-		},
 		ownFIFO("coalescing", contract.Coalescing,
 			"the DeltaFIFO's semantics behind an intake: producers append one event and return, the "+
 				"consumer gathers them by key; no lock is held while the process function runs",

@@ -28,7 +28,7 @@ type SelfCheckOptions struct {
 }
 
 // selfCheckImpls are this project's own implementations, one of each component.
-var selfCheckImpls = []string{"mutexmap", "deltafifo", "quadheap", "workqueue"}
+var selfCheckImpls = []string{"mutexmap", "coalescing", "quadheap", "workqueue"}
 
 // SelfCheck tests on this machine whether verdicts hold, and writes its findings as
 // Markdown to out. The error wraps ErrFailed if one does not.

@@ -88,12 +88,15 @@ func Judged(groups []Group) []*Comparison {
 	return slices.DeleteFunc(against(groups), func(c *Comparison) bool { return !c.judged })
 }
 
-// rows lists every metric of every series that any cell has.
+// rows lists every metric of every series that any cell has, but for percentiles of too few values.
 func rows(r *record.Run, cells []record.Cell) []Row {
 	var out []Row
 	for _, series := range SeriesOf(r, cells) {
 		forks := ValuesOf(r, cells, series)
 		for _, metric := range namesIn(forks) {
+			if !metrics.ShownIn(metric, forks) {
+				continue
+			}
 			reference := number{r, r.ReferenceOf(cells), series, metric}
 			out = append(out, row(cells, reference, metrics.JudgedIn(metric, forks)))
 		}

@@ -403,6 +403,14 @@ func JudgedIn(name string, forks []map[string]float64) bool {
 	})
 }
 
+// ShownIn reports whether a metric of a series stands in long tables; forks are as for JudgedIn. A
+// percentile above the median needs as many values as to be judged: the p99.9 of 1,000 says what the
+// longest says.
+func ShownIn(name string, forks []map[string]float64) bool {
+	m := Of(name)
+	return m.percentile <= 50 || m.standsIn(forks)
+}
+
 // standsIn reports whether any fork has the metric; of a percentile, whether all have it that
 // have the distribution, with enough values.
 func (m Metric) standsIn(forks []map[string]float64) bool {

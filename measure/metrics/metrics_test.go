@@ -73,6 +73,36 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// A percentile of too few values does not stand in tables; what is no percentile does.
+func TestShownPercentileHasValues(t *testing.T) {
+	t.Parallel()
+	forks := func(n ...float64) (forks []map[string]float64) {
+		for _, n := range n {
+			forks = append(forks, map[string]float64{Number(Service): n, Percentile(Service, 99): 1,
+				Percentile(Service, 99.9): 1, Percentile(Service, 50): 1, Max(Service): 1, Achieved: 1})
+		}
+		return forks
+	}
+	for _, c := range []struct {
+		metric string
+		forks  []map[string]float64
+		want   bool
+	}{
+		{Percentile(Service, 99), forks(1_000, 5_000), true},
+		{Percentile(Service, 99), forks(999, 5_000), false},
+		{Percentile(Service, 99.9), forks(9_999), false},
+		{Percentile(Service, 99.9), forks(10_000), true},
+		{Percentile(Service, 50), forks(1), true},
+		{Max(Service), forks(1), true},
+		{Number(Service), forks(1), true},
+		{Achieved, forks(1), true},
+	} {
+		if got := ShownIn(c.metric, c.forks); got != c.want {
+			t.Errorf("%s of %v is shown: %t, want %t", c.metric, c.forks, got, c.want)
+		}
+	}
+}
+
 // A percentile is judged where each fork has enough values for it; otherwise the next lower one
 // is, or none.
 func TestJudgedPercentileHasValues(t *testing.T) {

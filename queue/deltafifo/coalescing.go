@@ -1,6 +1,6 @@
 package deltafifo
 
-// The fast FIFO of class coalescing. coalescing_keyed.go has its reading methods.
+// The FIFO of class coalescing. keyed.go has its reading methods.
 
 import (
 	"slices"
@@ -11,8 +11,9 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Coalescing is a contract.FIFO of class contract.Coalescing with the semantics of
-// [DeltaFIFO], in which no producer waits for process. See the package comment.
+// Coalescing is a contract.FIFO of class contract.Coalescing with the semantics of client-go's
+// DeltaFIFO and the whole Queue that it had in v0.17. No producer waits for process. See the package
+// comment.
 //
 // All methods may be called by any number of goroutines. Several may Pop, but the deltas of
 // one key are then processed in no certain order, perhaps at once. process may call every

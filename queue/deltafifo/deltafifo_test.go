@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestReplaceIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	errBad := errors.New("bad object")
-	f := deltafifo.New(contract.FIFOConfig{},
+	f := deltafifo.NewCoalescing(contract.FIFOConfig{},
 		deltafifo.Options{Transformer: func(obj any) (any, error) {
 			if obj == contract.ExplicitKey("bad") {
 				return nil, errBad
@@ -42,7 +42,7 @@ func TestReplaceIsAllOrNothing(t *testing.T) {
 // transformed all the same.
 func TestSyncOnReplace(t *testing.T) {
 	t.Parallel()
-	f := deltafifo.New(contract.FIFOConfig{}, deltafifo.Options{
+	f := deltafifo.NewCoalescing(contract.FIFOConfig{}, deltafifo.Options{
 		SyncOnReplace: true,
 		Transformer:   func(any) (any, error) { return contract.ExplicitKey("transformed"), nil },
 	})
@@ -115,7 +115,7 @@ func TestKnownObjectsPanics(t *testing.T) {
 // TestHasSyncedInProcess: process may ask, and the answer is still no.
 func TestHasSyncedInProcess(t *testing.T) {
 	t.Parallel()
-	f := deltafifo.New(contract.FIFOConfig{}, deltafifo.Options{Name: "pods"})
+	f := deltafifo.NewCoalescing(contract.FIFOConfig{}, deltafifo.Options{Name: "pods"})
 	if err := f.Replace([]any{contract.ExplicitKey("a")}, "1"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,21 +1,16 @@
 // Package deltafifo has the FIFOs between a Reflector and a Controller:
 //
-//   - [DeltaFIFO], class contract.Coalescing, is the baseline: the algorithm of
-//     client-go's DeltaFIFO with the whole Queue that it had in v0.17. One mutex guards a
-//     map from key to the deltas that wait under it, and the keys in the order in which
-//     they began to wait. process runs under the lock.
-//   - [Coalescing] has the same semantics; producers never wait for process.
-//   - [InOrder], class contract.InOrder or contract.InOrderAtomic, hands out every
-//     event; producers never wait for process.
+//   - [Coalescing], class contract.Coalescing, gathers the deltas that wait under a key, as
+//     client-go's DeltaFIFO does.
+//   - [InOrder], class contract.InOrder or contract.InOrderAtomic, hands out every event.
 //
-// Each can be used wherever client-go takes a cache.Queue; Coalescing and InOrder are a
-// cache.QueueWithBatch too.
+// Each can be used wherever client-go takes a cache.Queue or a cache.QueueWithBatch.
 //
 // Guarantees beyond client-go's: HasSynced never waits for a running process (and may be
 // called inside it). The channel of HasSyncedChecker is closed after the last initial item
 // was processed, not before. A Replace that fails queues nothing.
 //
-// # Producers that never wait (Coalescing, InOrder)
+// # Producers that never wait
 //
 // Producers append events to an intake, under a lock that is held for the copying of one
 // event, or while the consumer takes a lone event out. The consumer does the rest: when it
@@ -41,13 +36,10 @@
 // Every call but Replace, Resync, List, ListKeys and InOrder's Waiting takes constant time,
 // amortised, and a Pop whose Deltas are put back what their number takes.
 //
-//   - DeltaFIFO: an event on a key that does not wait costs one allocation of about 80
-//     bytes besides its key string. On a waiting key it costs one now and then (the deltas
-//     grow by doubling). Pop costs one of 24 bytes.
-//   - Coalescing and InOrder: a quarter of an allocation per event in the steady state, for
-//     handing out Deltas as an interface (448 bytes for eight). The key costs nothing if it
-//     is namespace/name of the object's metadata, else what KeyFunc allocates. Deltas of
-//     several events cost two allocations, and their growth by doubling. A batch costs one.
+// An event costs a quarter of an allocation in the steady state, for handing out Deltas as an
+// interface (448 bytes for eight). The key costs nothing if it is namespace/name of the object's
+// metadata, else what KeyFunc allocates. Deltas of several events cost two allocations, and their
+// growth by doubling. A batch costs one.
 //
 // A caller that keeps a Deltas of one delta keeps up to seven others alive, with their
 // objects: those that were popped at about the same time. The FIFO itself keeps up to
@@ -63,14 +55,12 @@
 // own object alive: a key updated 1,000 times keeps 1,000 objects. Popped objects are let
 // go at once, except the sixteen above.
 //
-//   - DeltaFIFO: about 140 bytes for each waiting key (deltas, map and ring; the key's
-//     string besides) and 32 to 64 for each further event.
 //   - Coalescing: 112 bytes for each waiting key (ring and index) and as much again
 //     while the ring has room; 32 to 64 for each further event, 128 for the second.
 //   - InOrder: 56 bytes for each event, in segments of 8 KiB; a ReplacedAll is one
 //     event and keeps its list.
 //
-// DeltaFIFO's map, Coalescing's index and both rings keep their greatest size until the FIFO
-// is next empty. Then they shrink to nothing if they had more than 1,024 slots. The intake
+// Coalescing's ring and index keep their greatest size until the FIFO is next empty. Then they
+// shrink to nothing if they had more than 1,024 slots. The intake
 // and InOrder give segments back as they are read, except up to sixteen (128 KiB).
 package deltafifo

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/internal/spin"
@@ -445,3 +447,22 @@ func (e *engine) Done() <-chan struct{} { return e.synced.done }
 
 // Transformer returns Options.Transformer.
 func (e *engine) Transformer() contract.TransformFunc { return e.transformer }
+
+// deletion is the delta of an object whose deletion was missed. A tombstone that
+// waited is unwrapped: the consumer looks for the object inside.
+func deletion(key string, obj any) contract.Delta {
+	if tombstone, ok := obj.(contract.DeletedFinalStateUnknown); ok {
+		obj = tombstone.Obj
+	}
+	return contract.Delta{Type: contract.Deleted,
+		Object: contract.DeletedFinalStateUnknown{Key: key, Obj: obj}}
+}
+
+// reportLookup hands a failed look-up to apimachinery's handlers, because a
+// Reflector could do nothing with the error. A key that is merely gone is no error:
+// the store may have been changed from elsewhere.
+func reportLookup(logger klog.Logger, key string, err error) {
+	if err != nil {
+		utilruntime.HandleErrorWithLogger(logger, err, "Looking up a known object", "key", key)
+	}
+}

@@ -52,6 +52,13 @@ func (e *entry) clone() contract.Deltas {
 	return slices.Clone(e.more)
 }
 
+// keepSlots is the size up to which the ring and its index are kept when the FIFO runs empty. Growing
+// anew after a larger backlog costs each of its events a constant share.
+const keepSlots = 1024
+
+// minSlots is the least size of the ring.
+const minSlots = 16
+
 // entries is a ring of entries. The zero value is empty.
 type entries struct {
 	slots []entry // the length is 0 or a power of two; those that hold nothing are zero
@@ -224,5 +231,13 @@ func (r *entries) all() iter.Seq[*entry] {
 				return
 			}
 		}
+	}
+}
+
+// mergeDeletions keeps in last the better of two deletions in a row: the newer if the older is a
+// tombstone, which knows less, and the older otherwise.
+func mergeDeletions(last *contract.Delta, d contract.Delta) {
+	if _, isTombstone := last.Object.(contract.DeletedFinalStateUnknown); isTombstone {
+		*last = d
 	}
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // A consumer applies what it pops to the store that the FIFO knows.
-func ExampleNew() {
+func ExampleNewCoalescing() {
 	store := cache.NewStore(cache.MetaNamespaceKeyFunc)
-	fifo := deltafifo.New(contract.FIFOConfig{KnownObjects: store}, deltafifo.Options{})
+	fifo := deltafifo.NewCoalescing(contract.FIFOConfig{KnownObjects: store}, deltafifo.Options{})
 
 	object := func(name string) *metav1.PartialObjectMetadata {
 		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name}}

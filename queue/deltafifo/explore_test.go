@@ -199,10 +199,8 @@ func (b *fixture) popTogether(n int) func() {
 	taken := 0
 	return func() {
 		_, err := b.fifo.Pop(func(item any, isInInitialList bool) error {
-			if _, locks := b.fifo.(*deltafifo.DeltaFIFO); !locks {
-				taken++
-				explore.Await("all have one", func() bool { return taken == n })
-			}
+			taken++
+			explore.Await("all have one", func() bool { return taken == n })
 			return b.process(item, isInInitialList)
 		})
 		if err != nil {
@@ -390,8 +388,5 @@ func suite() explore.Suite {
 	for _, v := range variants {
 		add(v.name, v.construct, v.opts)
 	}
-	add("DeltaFIFO", func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO {
-		return deltafifo.New(cfg, opts)
-	}, deltafifo.Options{})
 	return s
 }

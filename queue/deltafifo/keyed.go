@@ -6,76 +6,77 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/client-go/tools/cache"
+
 	"github.com/informerbench/informerbench/contract"
 )
 
 // AddIfNotPresent queues the Deltas that a Pop returned, unless newer ones wait
 // under their key. It keeps a copy. The error says that obj is not Deltas, or is
 // a KeyError. Clause FIFO-47.
-func (f *DeltaFIFO) AddIfNotPresent(obj any) error {
+func (f *Coalescing) AddIfNotPresent(obj any) error {
 	deltas, ok := obj.(contract.Deltas)
 	if !ok {
 		return fmt.Errorf("AddIfNotPresent takes the Deltas that Pop returned, not %T", obj)
 	}
-	key, err := f.KeyOf(deltas)
+	if len(deltas) == 0 {
+		return contract.KeyError{Obj: obj, Err: cache.ErrZeroLengthDeltasObject}
+	}
+	key, err := f.keys.of(deltas.Newest().Object)
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.mu.initial.begin(0)
-	f.putBackLocked(key, deltas)
+	f.put(event{key: key, obj: slices.Clone(deltas), kind: putBack})
 	return nil
 }
 
 // List returns the newest object, or tombstone, of each waiting key, in the order
 // in which the keys wait.
-func (f *DeltaFIFO) List() []any {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	list := make([]any, 0, f.mu.order.len())
-	for a := range f.mu.order.all() {
-		list = append(list, a.deltas.Newest().Object)
-	}
+func (f *Coalescing) List() (list []any) {
+	f.read(func() {
+		list = make([]any, 0, f.waiting.len())
+		for e := range f.waiting.all() {
+			list = append(list, e.newest().Object)
+		}
+	})
 	return list
 }
 
 // ListKeys returns the waiting keys in the order in which they wait.
-func (f *DeltaFIFO) ListKeys() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	keys := make([]string, 0, f.mu.order.len())
-	for a := range f.mu.order.all() {
-		keys = append(keys, a.key)
-	}
+func (f *Coalescing) ListKeys() (keys []string) {
+	f.read(func() {
+		keys = make([]string, 0, f.waiting.len())
+		for e := range f.waiting.all() {
+			keys = append(keys, e.key.String())
+		}
+	})
 	return keys
 }
 
-// Get returns a copy of the Deltas that wait under obj's key. The error is a
-// KeyError.
-func (f *DeltaFIFO) Get(obj any) (item any, exists bool, err error) {
-	key, err := f.KeyOf(obj)
+// Get returns a copy of the Deltas that wait under obj's key. Of Deltas, such as a Pop
+// returned, that is the key of the newest. The error is a KeyError.
+func (f *Coalescing) Get(obj any) (item any, exists bool, err error) {
+	if deltas, ok := obj.(contract.Deltas); ok && len(deltas) > 0 {
+		obj = deltas.Newest().Object
+	}
+	key, err := f.keys.of(obj)
 	if err != nil {
 		return nil, false, err
 	}
-	return f.GetByKey(key)
+	return f.get(key)
 }
 
 // GetByKey returns a copy of the Deltas that wait under key; the error is always
 // nil.
-func (f *DeltaFIFO) GetByKey(key string) (item any, exists bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	a := f.mu.waiting[key]
-	if a == nil {
-		return nil, false, nil
-	}
-	return slices.Clone(a.deltas), true, nil
+func (f *Coalescing) GetByKey(key string) (item any, exists bool, err error) {
+	return f.get(parseKey(key))
 }
 
-// IsClosed reports whether Close was called.
-func (f *DeltaFIFO) IsClosed() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.mu.closed
+func (f *Coalescing) get(key objectKey) (item any, exists bool, err error) {
+	f.read(func() {
+		if e := f.waiting.find(key, 0); e != nil {
+			item, exists = e.clone(), true
+		}
+	})
+	return item, exists, nil
 }

@@ -34,21 +34,6 @@ func newInOrder(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO {
 	return deltafifo.NewInOrder(cfg, opts)
 }
 
-func newDeltaFIFO(cfg contract.FIFOConfig) contract.FIFO {
-	return deltafifo.New(cfg, deltafifo.Options{})
-}
-
-func TestDeltaFIFOKeepsTheClauses(t *testing.T) {
-	t.Parallel()
-	fifotest.Run(t, newDeltaFIFO,
-		fifotest.NewTransforming(
-			func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
-				return deltafifo.New(cfg, deltafifo.Options{Transformer: transform})
-			}))
-}
-
-func FuzzDeltaFIFO(f *testing.F) { fifotest.Fuzz(f, newDeltaFIFO) }
-
 func TestIntakesKeepTheClauses(t *testing.T) {
 	t.Parallel()
 	for _, v := range suiteFIFOs {

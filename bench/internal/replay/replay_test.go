@@ -252,7 +252,7 @@ func TestReplayTellsMergedFromLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := catalog.Lookup(contract.ComponentFIFO, "deltafifo")
+	e, err := catalog.Lookup(contract.ComponentFIFO, "coalescing")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestReplayBeginsCollected(t *testing.T) {
 // A FIFO that loses an event, or returns one twice too late, is found.
 func TestReplayFindsALoss(t *testing.T) {
 	path := aRecording(t)
-	e, err := catalog.Lookup(contract.ComponentFIFO, "deltafifo")
+	e, err := catalog.Lookup(contract.ComponentFIFO, "coalescing")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func TestStalenessCountsFromTheEarliestUnseen(t *testing.T) {
 
 // An idle consumer of a FIFO sees everything at once.
 func TestStalenessOfAFIFO(t *testing.T) {
-	for _, impl := range []string{"deltafifo", "clientgo-deltafifo", "clientgo-realfifo"} {
+	for _, impl := range []string{"coalescing", "clientgo-deltafifo", "clientgo-realfifo"} {
 		s := inBubble(t, contract.ComponentFIFO, impl, nil,
 			load.Group{Name: "producer", Op: load.OpAdd, Goroutines: 2, Rate: 500},
 			load.Group{Name: "consumer", Op: load.OpPop, Goroutines: 1, Batch: 1})["consumer"]

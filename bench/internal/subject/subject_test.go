@@ -112,7 +112,7 @@ func TestFaults(t *testing.T) {
 				{Name: "readers", Op: load.OpList, Goroutines: 1, Rate: 100}}},
 		{"clientgo", contract.ComponentStore,
 			[]load.Group{{Name: "writer", Op: load.OpAddDelete, Goroutines: 1, Rate: 1000}}},
-		{"deltafifo", contract.ComponentFIFO,
+		{"coalescing", contract.ComponentFIFO,
 			[]load.Group{{Name: "producer", Op: load.OpAdd, Goroutines: 1, Rate: 2000},
 				{Name: "consumer", Op: load.OpPop, Goroutines: 1}}},
 	} {
@@ -165,7 +165,7 @@ func TestOperationsTakeTurnsWithTheReference(t *testing.T) {
 	}{
 		{contract.ComponentStore, "lockfree", true},
 		{contract.ComponentStore, "clientgo", true}, // against itself
-		{contract.ComponentFIFO, "deltafifo", true},
+		{contract.ComponentFIFO, "coalescing", true},
 		{contract.ComponentDelay, "quadheap", true},
 		{contract.ComponentQueue, "workqueue", true},
 		{contract.ComponentInformer, "informerbench", false},

@@ -13,7 +13,7 @@ func TestListNamesEverything(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
-	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo",
+	for _, want := range []string{"clientgo", "mutexmap", "coalescing", "clientgo-realfifo",
 		"btree", "controllerruntime-priority", "lock-starvation", "stores", "requeue-storm",
 		"130767", "waives", "keeps: ", "for study: "} {
 		if !strings.Contains(out, want) {
