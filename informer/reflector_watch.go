@@ -135,13 +135,13 @@ func (r *Reflector) goesOn(ctx context.Context, err error, quick int,
 	return true
 }
 
-// backOffFrom logs why the Reflector backs off, and does. It reports false if ctx ended meanwhile.
+// backOffFrom logs why the Reflector backs off, and does.
 //
 //go:noinline
-func (r *Reflector) backOffFrom(ctx context.Context, level int, message string, err error) bool {
+func (r *Reflector) backOffFrom(ctx context.Context, level int, message string, err error) {
 	klog.FromContext(ctx).V(level).Info(message, "reflector", r.name, "type", r.typeDescription,
 		"err", err)
-	return r.backOff(ctx)
+	r.backOff(ctx)
 }
 
 // noteExpired remembers the version from which a watch was answered 410, if err is that.
