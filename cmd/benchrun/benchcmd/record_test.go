@@ -117,7 +117,7 @@ func TestRecordThenReplay(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	code, out, errOut = benchrun(t, "run", "--trace", path, "--compress", "4", "--impl",
-		"mutexmap,lockfree,deltafifo,clientgo-realfifo,clientgo,informerbench", "--component",
+		"mutexmap,lockfree,coalescing,clientgo-realfifo,clientgo,informerbench", "--component",
 		"store,fifo,informer", "--forks", "2", "--profile=false", "--skip-verify", "-o", dir)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)

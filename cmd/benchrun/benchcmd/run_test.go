@@ -88,7 +88,7 @@ duration: 20ms
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"delay-p99.99", "offered/s", "is waived", "Where the time goes",
+	for _, want := range []string{"delay-p50", "offered/s", "is waived", "Where the time goes",
 		"GOGC"} {
 		if !bytes.Contains(md, []byte(want)) {
 			t.Errorf("report.md lacks %q", want)
