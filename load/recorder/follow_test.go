@@ -94,7 +94,9 @@ func TestForgottenAtOnce(t *testing.T) {
 			return page{items: []runtime.Object{versioned(s.lists)}, version: strconv.Itoa(s.lists)}, nil
 		}
 		p, err := s.follows(t, io.Discard, Options{For: 10 * time.Minute, FlushEvery: time.Hour})
-		if !errors.As(err, new(*missingError)) || s.lists > 40 || p.Notes[load.NoteRelisted] < 10 {
+		// The end comes in a pause before a list, or in the millisecond of a list: then nothing is missing.
+		if err != nil && !errors.As(err, new(*missingError)) || s.lists > 40 ||
+			p.Notes[load.NoteRelisted] < 10 {
 			t.Errorf("%d lists in ten minutes, notes %v, %v; want between 10 and 40", s.lists, p.Notes, err)
 		}
 	})
