@@ -374,15 +374,15 @@ func (c *content) forget() {
 	c.writes, c.notes, c.last = c.writes[:0], c.notes[:0], c.last[:0]
 }
 
-// Room for at most littleRoom writes is kept for ever. Room for more goes when so many batches in a
-// row need less than a quarter of it: what a burst needed would otherwise be kept by an informer of
-// few objects.
+// The slices of staged writes are used again for the next batch. If smallBatches batches in a row
+// use less than a quarter of them, the slices are dropped, unless they have at most littleRoom
+// elements. Otherwise an informer of few objects would keep for ever what one burst needed.
 const (
 	littleRoom   = 16
 	smallBatches = 8
 )
 
-// release gives back the room for what is staged, of which there is nothing.
+// release drops the slices of staged writes. Nothing must be staged.
 func (c *content) release() {
 	c.writes, c.notes, c.last, c.newest, c.small = nil, nil, nil, nil, 0
 }

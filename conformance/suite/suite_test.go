@@ -344,8 +344,8 @@ func TestRandomOfManySuites(t *testing.T) {
 			for range 50 {
 				played := 0
 				if _, err := check(func(t *T, _ bool) {
-					t.RandomFew(100*(1+i%4), func(*rapid.T) { played++ })
-				}, false, WithSeed(uint64(i+1)), WithEffort(1)); err != nil {
+					t.Random(func(*rapid.T) { played++ })
+				}, false, WithSeed(uint64(i+1)), WithEffort(float64(1+i%4))); err != nil {
 					t.Fatal(err)
 				}
 				if want := 100 * (1 + i%4); played != want {

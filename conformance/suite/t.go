@@ -223,8 +223,8 @@ func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 // calls rapid itself beside a suite may race with that.
 func (t *T) Random(prop func(*rapid.T)) { t.RandomFew(mostRandom, prop) }
 
-// shrinkTime is how long a failing input is shrunk: five seconds by default, less where the effort is
-// below 1.
+// shrinkTime is how long a failing input is shrunk: five seconds by default, less where the effort
+// is below 1.
 func (t *T) shrinkTime() time.Duration {
 	return time.Duration(float64(t.cfg.CaseTimeout/12) * min(1, t.cfg.Effort))
 }
@@ -239,7 +239,8 @@ func (t *T) RandomFew(few int, prop func(*rapid.T)) {
 	if testing.Short() {
 		checks *= rapidsShort
 	}
-	// Each failure sets rapid.shrinktime anew, for rapid reads it after the second.
+	// rapid reads its seed and number of inputs before it plays the first, and the time for shrinking
+	// once an input has failed twice. It plays nothing between a flag's setting and its reading.
 	var settings flagSettings
 	defer settings.restore()
 	settings.set(t, "rapid.seed", strconv.FormatUint(t.cfg.Seed, 10),
@@ -292,8 +293,8 @@ type flagSettings struct {
 
 var flagLock sync.Mutex
 
-// set restores what was set before and sets flags, given as pairs of names and values. It fails t if
-// it can't.
+// set restores what was set before and sets flags, given as pairs of names and values. It fails t
+// if it can't.
 func (f *flagSettings) set(t *T, pairs ...string) {
 	f.restore()
 	flagLock.Lock()

@@ -86,15 +86,15 @@ func informerPresets() []load.Preset {
 		},
 		{
 			Name: "informer-quiet",
-			Description: "Small and quiet, as most programs are: 1,000 pods, ten events a second, one reader " +
-				"that gets or ten that list, with pauses; and 10,000 pods with 500 events a second.",
+			Description: "Small and quiet, as most programs are: 1,000 pods, ten events a second, one " +
+				"reader that gets or ten that list, with pauses; and 10,000 pods with 500 events a second.",
 			Source:    "design: three of the loads of informer-every",
 			Workloads: informerQuiet(),
 		},
 		{
 			Name: "informer-every",
-			Description: "100, 1,000 and 10,000 pods; 10, 500 and 2,000 events a second; none, one and ten " +
-				"readers that list, or get by key; and 1,000 pods read by an index, by namespace, and with 1 " +
+			Description: "100, 1,000 and 10,000 pods; 10, 500 and 2,000 events a second; none, one and " +
+				"ten readers that list, or get by key; and 1,000 pods read by an index, by namespace, and with 1 " +
 				"and 100 events a second: 51 loads, for an hour.",
 			Source:    "design: every combination, so that none is left out",
 			Workloads: informerEvery(),
@@ -106,7 +106,8 @@ func informerPresets() []load.Preset {
 // 17 ms or more. A request that is due while its goroutine still lists waits, and its time counts.
 func informerArrivals() load.Workload {
 	return load.Workload{
-		Name: "informer-arrivals", Description: "Goroutines that list everything when a request arrives, " +
+		Name: "informer-arrivals",
+		Description: "Goroutines that list everything when a request arrives, " +
 			"beside 500 events a second.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups:   informerAtRate(500, load.Group{Name: "listers", Op: load.OpList, Goroutines: 80}),
@@ -230,7 +231,7 @@ func informerStaleness() load.Workload {
 	}
 }
 
-// informerAtRate offers so many events a second to a handler beside readers.
+// informerAtRate has a writer of rate events a second, a handler that is told of them, and readers.
 func informerAtRate(rate float64, readers load.Group) []load.Group {
 	return []load.Group{
 		{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: rate},
