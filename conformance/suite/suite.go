@@ -163,12 +163,10 @@ func Waive(clause, reason string) Option {
 	}
 }
 
-// WithSeed repeats the random choices of the run that printed seed. Suites with different
-// seeds must not run at once in one process; see [T.Random].
+// WithSeed repeats the random choices of the run that printed seed.
 func WithSeed(seed uint64) Option { return func(c *Config) { c.Seed = seed } }
 
-// WithEffort scales the random and stress cases: 0.1 for a quick look, 10 for a night. Suites
-// with different efforts must not run at once in one process; see [T.Random].
+// WithEffort scales the random and stress cases: 0.1 for a quick look, 10 for a night.
 func WithEffort(factor float64) Option { return func(c *Config) { c.Effort = factor } }
 
 // WithContext makes Check end when ctx is done, after the case that is running. Its error then
@@ -195,8 +193,7 @@ func Only(clauses ...string) Option {
 	}
 }
 
-// processSeed is the seed of every run without WithSeed. The whole process has one, because
-// rapid's seed is a flag of the process.
+// processSeed is the seed of every run without WithSeed, so one number repeats what a process did.
 var processSeed = rand.Uint64N(1<<53-1) + 1
 
 // patience is how long a case may go without progress.
