@@ -19,3 +19,22 @@ type ObjectKeeper interface {
 	// returned as it is.
 	Object(kept any) any
 }
+
+// InPlaceKeeper is an ObjectKeeper that keeps objects themselves: Object returns its argument, so a
+// cache reads its store as ever. It fits every cache that takes a TransformFunc, client-go's and
+// controller-runtime's too.
+type InPlaceKeeper interface {
+	ObjectKeeper
+	// Transform is Keep as a TransformFunc. The error is nil.
+	Transform(obj any) (any, error)
+}
+
+// ValueKeeper is an ObjectKeeper that remembers what was computed of an object, so that an index
+// can be changed without making the object again.
+type ValueKeeper interface {
+	ObjectKeeper
+	// Values returns what compute returned for the object of kept and this slot when it was first
+	// asked; errors are not remembered. A slot is a small number from 0 that stands for an index.
+	// The slice is shared and read-only, and does not keep the object alive.
+	Values(kept any, slot int, compute func(obj any) ([]string, error)) ([]string, error)
+}

@@ -34,6 +34,7 @@ type content struct {
 	// publish must not keep the batch.
 	publish  func(batch []notification)
 	detector cache.MutationDetector // nil: none
+	objects  contract.ObjectKeeper  // nil: the store has objects themselves
 	// onlyChanges and recreations are Options.OnlyChanges and Options.Recreations.
 	onlyChanges, recreations bool
 	// ordered is set by the first list that comes as one delta: a FIFO that gives a list so hands
@@ -317,7 +318,7 @@ func (c *content) flush() {
 	if c.detector != nil {
 		for i := range c.notes {
 			if c.notes[i].kind != onDelete {
-				c.detector.AddObject(c.notes[i].obj)
+				c.detector.AddObject(c.object(c.notes[i].obj))
 			}
 		}
 	}
@@ -325,6 +326,13 @@ func (c *content) flush() {
 		c.publish(told)
 	}
 	c.forget()
+}
+
+func (c *content) object(kept any) any {
+	if c.objects == nil {
+		return kept
+	}
+	return c.objects.Object(kept)
 }
 
 // told is what handlers are told of the staged notifications.

@@ -73,6 +73,8 @@ func (f *feed) Transformer() contract.TransformFunc {
 	return f.transform
 }
 
+func (f *feed) ownTransform() contract.TransformFunc { return f.transform }
+
 func (f *feed) Add(obj any) error    { return f.put(obj, f.fifo.Add) }
 func (f *feed) Update(obj any) error { return f.put(obj, f.fifo.Update) }
 func (f *feed) Delete(obj any) error { return f.put(obj, f.fifo.Delete) }
@@ -103,16 +105,25 @@ func (f *feed) transformed(obj any) (any, error) {
 
 // Replace owns list.
 func (f *feed) Replace(list []any, resourceVersion string) error {
-	if f.transform != nil {
-		for i, obj := range list {
-			changed, err := f.transformed(obj)
-			if err != nil {
-				return fmt.Errorf("object %d of a list of %d: %w", i, len(list), err)
-			}
-			list[i] = changed
-		}
+	if err := transformAll(list, f.transform); err != nil {
+		return err
 	}
 	return f.replaceTransformed(list, resourceVersion)
+}
+
+// transformAll puts what transform makes of objects in their place; a nil one leaves them.
+func transformAll(list []any, transform contract.TransformFunc) error {
+	if transform == nil {
+		return nil
+	}
+	for i, obj := range list {
+		changed, err := transform(obj)
+		if err != nil {
+			return fmt.Errorf("object %d of a list of %d: transforming a %T: %w", i, len(list), obj, err)
+		}
+		list[i] = changed
+	}
+	return nil
 }
 
 // replaceTransformed is Replace for a list that the Reflector has transformed.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/lockfree"
+	"github.com/informerbench/informerbench/informer/indexer"
+	"github.com/informerbench/informerbench/objects"
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
@@ -42,8 +44,12 @@ type Options struct {
 	// UseWatchList to false.
 	KeyFunc contract.KeyFunc
 	// Transform changes each object before it is queued; SetTransform replaces it. See
-	// cache.TransformFunc.
+	// cache.TransformFunc. It sees a list page by page.
 	Transform contract.TransformFunc
+	// Objects decides how objects are kept between their arrival and a read or a handler; it comes
+	// after the transform. Nil: as they are. Informers may share one, interned above all, which keeps
+	// once what objects of several informers have in common.
+	Objects contract.ObjectKeeper
 	// WatchErrorHandler is told of errors of list and watch; SetWatchErrorHandler
 	// replaces it. Nil: they are logged.
 	WatchErrorHandler cache.WatchErrorHandlerWithContext
@@ -96,6 +102,28 @@ type Options struct {
 // noDetector is client-go's detector that does nothing, if the environment does not turn it on.
 var noDetector = cache.NewCacheMutationDetector("")
 
+// stores makes the store that events are written to, and the one for readers, which gives objects
+// where the first holds what Options.Objects made of them.
+func (o Options) stores() (written cache.ThreadSafeStoreWithTransaction, read contract.Store) {
+	newStore := func(indexers contract.Indexers) cache.ThreadSafeStoreWithTransaction {
+		return indexer.Complete(o.NewStore(indexers))
+	}
+	if !objects.NeedsView(o.Objects) {
+		written = newStore(o.Indexers)
+		return written, written
+	}
+	view := objects.NewStore(o.Objects, o.Indexers, newStore)
+	return view.Kept(), view
+}
+
+// handler makes a handler take what is kept, if that is not the objects.
+func (o Options) handler(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+	if objects.NeedsView(o.Objects) {
+		return objects.Handler(o.Objects, h)
+	}
+	return h
+}
+
 func (o Options) withDefaults(exampleObject runtime.Object) Options {
 	// client-go's store keeps the map that it is given, and AddIndexers changes it. So each
 	// informer gets a map of its own: callers may use one for several informers.
@@ -113,6 +141,9 @@ func (o Options) withDefaults(exampleObject runtime.Object) Options {
 	}
 	if o.KeyFunc == nil {
 		o.KeyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
+	}
+	if objects.NeedsView(o.Objects) {
+		o.KeyFunc = objects.KeyFunc(o.Objects, o.KeyFunc)
 	}
 	if o.MutationDetector == nil {
 		o.MutationDetector = cache.NewCacheMutationDetector(typeName(exampleObject))

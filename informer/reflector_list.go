@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
 
@@ -56,8 +57,15 @@ func (r *Reflector) list(ctx context.Context) error {
 			"expectedType", r.expectedType, "actualType", l.unexpectedType, "items", l.unexpected)
 	}
 	n, fetched := len(l.items), r.clock.Now()
-	if err := r.store.Replace(l.items, l.version); err != nil {
-		return fmt.Errorf("unable to sync list result: %w", err)
+	replace := r.store.Replace
+	if l.transform != nil {
+		replace = r.store.(transformedStore).replaceTransformed
+	}
+	if l.refused == nil {
+		l.refused = replace(l.items, l.version)
+	}
+	if l.refused != nil {
+		return fmt.Errorf("unable to sync list result: %w", l.refused)
 	}
 	r.setVersion(l.version)
 	if total := r.clock.Since(started); total > longList {
@@ -100,6 +108,8 @@ func (r *Reflector) pageLimit(version string) int64 {
 type listing struct {
 	items          []any // what goes to Replace, which owns it from then on
 	version        string
+	transform      cache.TransformFunc // of each page, so that no list is there untrimmed; nil: none
+	refused        error               // transform's; the list is not gone on with
 	started, paged bool
 	unexpected     int // items of another type, left out
 	unexpectedType reflect.Type
@@ -142,6 +152,9 @@ func isMatchRefused(err error, o metav1.ListOptions) bool {
 // even if that continues.
 func (r *Reflector) pages(ctx context.Context, version string, limit int64) (listing, error) {
 	var l listing
+	if s, ok := r.store.(transformedStore); ok {
+		l.transform = s.ownTransform()
+	}
 	options, tokens := listOptions(version, limit), map[string]bool{}
 	for full := false; ; {
 		if err := ctx.Err(); err != nil {
@@ -154,14 +167,15 @@ func (r *Reflector) pages(ctx context.Context, version string, limit int64) (lis
 			}
 			full = true
 			options = listOptions(version, 0)
-			l = listing{items: l.items[:0], paged: true}
+			clear(l.items)
+			l = listing{items: l.items[:0], paged: true, transform: l.transform}
 			continue
 		}
 		next, err := l.add(page, r.expectedType)
 		if err != nil {
 			return listing{}, err
 		}
-		if next == "" {
+		if next == "" || l.refused != nil {
 			return l, nil
 		}
 		if tokens[next] {
@@ -194,6 +208,7 @@ func (l *listing) add(page runtime.Object, expected reflect.Type) (next string, 
 		}
 		l.items = slices.Grow(l.items, n)
 	}
+	before := len(l.items)
 	err = eachItem(page, func(obj runtime.Object) error {
 		if obj == nil {
 			return errors.New("an item is nil")
@@ -208,6 +223,7 @@ func (l *listing) add(page runtime.Object, expected reflect.Type) (next string, 
 	if err != nil {
 		return "", fmt.Errorf("unable to understand list result of type %T: %w", page, err)
 	}
+	l.refused = transformAll(l.items[before:], l.transform)
 	return m.GetContinue(), nil
 }
 

@@ -245,6 +245,8 @@ func (l *initialItems) append(obj any) {
 // Other stores transform them once more in Replace, as client-go's do. Over them a
 // transformer must be idempotent.
 type transformedStore interface {
+	// ownTransform is what the store would apply to an object itself; nil: nothing.
+	ownTransform() cache.TransformFunc
 	replaceTransformed(list []any, resourceVersion string) error
 }
 

@@ -50,6 +50,7 @@ func (s *SharedIndexInformer) AddEventHandlerWithOptions(handler cache.ResourceE
 	}
 	logger := ptr.Deref(options.Logger, klog.Background())
 	r := newRegistration(handler, s.HasSyncedChecker().Name(), logger, s.options.Clock)
+	r.handler = s.options.handler(handler)
 	r.requested = s.requestedPeriodLocked(logger,
 		ptr.Deref(options.ResyncPeriod, s.options.ResyncPeriod))
 	r.period = resyncPeriod(logger, r.requested, s.mu.resyncCheckPeriod)

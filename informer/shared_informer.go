@@ -19,6 +19,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer/indexer"
 	"github.com/informerbench/informerbench/internal/callsite"
+	"github.com/informerbench/informerbench/objects"
 )
 
 // minimumResyncPeriod is the shortest period that a handler can have, as in client-go.
@@ -73,12 +74,13 @@ func New(lw cache.ListerWatcher, exampleObject runtime.Object,
 	options = options.withDefaults(exampleObject)
 	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, name: callsite.Name(),
 		options: options, synced: make(chan struct{})}
-	store := indexer.Complete(options.NewStore(options.Indexers))
-	s.indexer = indexer.New(options.KeyFunc, store,
+	store, read := options.stores()
+	s.indexer = indexer.New(options.KeyFunc, read,
 		indexer.Options{WrapIndexers: options.failures.around, HideVersion: s.content.hidesVersion})
 	s.processor.clock = options.Clock
 	s.content.keyFunc, s.content.store, s.content.failures = options.KeyFunc, store, options.failures
 	s.content.publish = s.processor.distribute
+	s.content.objects = options.Objects
 	s.content.onlyChanges, s.content.recreations = options.OnlyChanges, options.Recreations
 	s.content.publishVersion = versionPublisher(options.Identifier, options.InformerMetricsProvider)
 	if options.MutationDetector != noDetector {
@@ -148,7 +150,8 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 	}
 	s.mu.started = true
 	s.content.logger = klog.FromContext(ctx)
-	fifo := s.options.NewFIFO(contract.FIFOConfig{KeyFunc: s.options.KeyFunc, KnownObjects: s.indexer})
+	fifo := s.options.NewFIFO(contract.FIFOConfig{KeyFunc: s.options.KeyFunc,
+		KnownObjects: indexer.New(s.options.KeyFunc, s.content.store, indexer.Options{})})
 	c := NewController(Config{
 		FIFO:              fifo,
 		ListerWatcher:     NewShardedListWatch(s.lw, s.mu.shardSelector),
@@ -157,7 +160,7 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 		ObjectType:        s.objectType,
 		ObjectDescription: s.options.ObjectDescription,
 		Name:              s.name,
-		Transform:         s.mu.transform,
+		Transform:         objects.Transform(s.mu.transform, s.options.Objects),
 		FullResyncPeriod:  s.mu.resyncCheckPeriod,
 		ShouldResync:      s.processor.shouldResync,
 		MinWatchTimeout:   s.options.MinWatchTimeout,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer/indexer"
+	"github.com/informerbench/informerbench/objects"
 )
 
 // NewUnshared returns a store, and a controller that fills it and calls handler for each
@@ -37,7 +38,8 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
 	}
 	options.MutationDetector = noDetector
 	options = options.withDefaults(exampleObject)
-	store := indexer.Complete(options.NewStore(options.Indexers))
+	handler = options.handler(handler)
+	store, read := options.stores()
 	c := &content{
 		keyFunc: options.KeyFunc, store: store, failures: options.failures, logger: logger,
 		onlyChanges: options.OnlyChanges, recreations: options.Recreations,
@@ -48,17 +50,17 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
 			}
 		},
 	}
-	client := indexer.New(options.KeyFunc, store,
+	client := indexer.New(options.KeyFunc, read,
 		indexer.Options{WrapIndexers: options.failures.around, HideVersion: c.hidesVersion})
 	return client, NewController(Config{
-		FIFO: options.NewFIFO(
-			contract.FIFOConfig{KeyFunc: options.KeyFunc, KnownObjects: client}),
+		FIFO: options.NewFIFO(contract.FIFOConfig{KeyFunc: options.KeyFunc,
+			KnownObjects: indexer.New(options.KeyFunc, store, indexer.Options{})}),
 		ListerWatcher:     NewShardedListWatch(lw, options.ShardSelector),
 		Process:           c.process,
 		ProcessBatch:      c.processBatch,
 		ObjectType:        exampleObject,
 		ObjectDescription: options.ObjectDescription,
-		Transform:         options.Transform,
+		Transform:         objects.Transform(options.Transform, options.Objects),
 		FullResyncPeriod:  options.ResyncPeriod,
 		MinWatchTimeout:   options.MinWatchTimeout,
 		PageSize:          options.PageSize,

@@ -32,6 +32,7 @@ var layers = []layer{
 	{[]string{"contract"}, false},
 	{[]string{"impl/indexing"}, false},
 	{[]string{"impl/...", "queue/...", "informer/indexer", "load/synthetic"}, false},
+	{[]string{"objects/..."}, false},
 	{[]string{"peers/..."}, true},
 	{[]string{"informer/..."}, true},
 	{[]string{"dropin/..."}, true},
@@ -58,8 +59,8 @@ var layers = []layer{
 // brings. ctrlqueue and priorityqueue bring controller-runtime too; the packages of metrics
 // bring component-base.
 var (
-	importable = []string{"contract", "impl/...", "queue/...", "informer/...", "dropin/cache",
-		"dropin/workqueue"}
+	importable = []string{"contract", "impl/...", "queue/...", "objects", "objects/interned",
+		"informer/...", "dropin/cache", "dropin/workqueue"}
 	withRuntime = []string{"dropin/ctrlqueue", "dropin/priorityqueue"}
 	withBase    = []string{"dropin/cache/prometheus", "dropin/workqueue/prometheus"}
 )
@@ -69,7 +70,8 @@ var clientGoRoots = []string{"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.i
 	"k8s.io/klog/", "golang.org/x/time/"}
 
 // implementations are what conformance suites must not know.
-var implementations = []string{"impl/...", "peers/...", "queue/...", "informer/...", "dropin/..."}
+var implementations = []string{"impl/...", "peers/...", "queue/...", "objects/...", "informer/...",
+	"dropin/..."}
 
 func load(t *testing.T) map[string]*packages.Package {
 	t.Helper()
