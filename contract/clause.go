@@ -23,6 +23,8 @@ const (
 	ComponentLimiter Component = "limiter"
 	// ComponentInformer is the whole informer, from list and watch to the handlers.
 	ComponentInformer Component = "informer"
+	// ComponentObjects is how a cache keeps objects: an ObjectKeeper.
+	ComponentObjects Component = "objects"
 )
 
 // Capability names the capability that a clause is about. Core clauses hold for every
@@ -83,7 +85,7 @@ var clauses = sync.OnceValue(func() (all []Clause) {
 	}
 	of := map[string]Component{"STORE": ComponentStore, "FIFO": ComponentFIFO,
 		"DELAY": ComponentDelay, "QUEUE": ComponentQueue, "LIMIT": ComponentLimiter,
-		"INFORMER": ComponentInformer}
+		"INFORMER": ComponentInformer, "OBJECT": ComponentObjects}
 	for i := range all {
 		prefix, _, _ := strings.Cut(all[i].ID, "-")
 		all[i].Component = of[prefix]

@@ -33,7 +33,7 @@ var (
 	_ contract.RateLimiter[string] = (*workqueue.TypedBucketRateLimiter[string])(nil)
 )
 
-var id = regexp.MustCompile(`^(STORE|FIFO|DELAY|QUEUE|LIMIT|INFORMER)-[1-9][0-9]*$`)
+var id = regexp.MustCompile(`^(STORE|FIFO|DELAY|QUEUE|LIMIT|INFORMER|OBJECT)-[1-9][0-9]*$`)
 
 var capabilities = []contract.Capability{
 	contract.CapCore, contract.CapTransaction, contract.CapResourceVersion, contract.CapAppend,
@@ -51,7 +51,7 @@ func TestClausesAreWhole(t *testing.T) {
 		contract.ComponentStore: "STORE-", contract.ComponentFIFO: "FIFO-",
 		contract.ComponentDelay: "DELAY-",
 		contract.ComponentQueue: "QUEUE-", contract.ComponentLimiter: "LIMIT-",
-		contract.ComponentInformer: "INFORMER-",
+		contract.ComponentInformer: "INFORMER-", contract.ComponentObjects: "OBJECT-",
 	}
 	seen := map[string]bool{}
 	for _, c := range contract.Clauses() {

@@ -28,6 +28,8 @@ type (
 	NewQueue = func(clock.WithTicker) contract.DelayingQueue[string]
 	// NewLimiter makes a rate limiter.
 	NewLimiter = func() contract.RateLimiter[string]
+	// NewKeeper makes an object keeper.
+	NewKeeper = func() contract.ObjectKeeper
 	// NewInformer makes an informer over a list/watch source.
 	NewInformer = contract.NewInformer
 )
@@ -73,6 +75,7 @@ type Entry struct {
 	NewDelay    NewDelay
 	NewQueue    NewQueue
 	NewLimiter  NewLimiter
+	NewKeeper   NewKeeper
 	NewInformer NewInformer
 	// MutationDetecting makes an informer that reports changed objects to found; nil if the
 	// informer cannot.
@@ -101,13 +104,14 @@ func All() []Entry {
 
 // builtIn returns this project's own table.
 func builtIn() []Entry {
-	return slices.Concat(stores(), fifos(), delays(), queues(), limiters(), informers())
+	return slices.Concat(stores(), fifos(), delays(), queues(), limiters(), informers(), keepers())
 }
 
 // components are all components, in the order of lists and reports.
 var components = []contract.Component{
 	contract.ComponentStore, contract.ComponentFIFO, contract.ComponentDelay,
 	contract.ComponentQueue, contract.ComponentLimiter, contract.ComponentInformer,
+	contract.ComponentObjects,
 }
 
 // order is the place of a component among all; -1 if there is none of that name.

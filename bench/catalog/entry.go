@@ -93,6 +93,16 @@ func Limiter[L contract.RateLimiter[string]](name string, newLimiter func() L,
 	return e.with(newLimiter, opts)
 }
 
+// Keeper makes the entry of an object keeper. Keepers are verified, and measured under a store or
+// an informer.
+func Keeper[K contract.ObjectKeeper](name string, newKeeper func() K, opts ...Option) Entry {
+	e := Entry{Component: contract.ComponentObjects, Name: name}
+	if newKeeper != nil {
+		e.NewKeeper = func() contract.ObjectKeeper { return newKeeper() }
+	}
+	return e.with(newKeeper, opts)
+}
+
 // Informer makes the entry of an informer. informer.Func returns such a constructor for this
 // project's informer over other stores and FIFOs.
 func Informer[I cache.SharedIndexInformer](name string,

@@ -94,7 +94,7 @@ func (e Entry) constructor(c contract.Component) any {
 		contract.ComponentStore: e.NewStore, contract.ComponentFIFO: e.NewFIFO,
 		contract.ComponentDelay: e.NewDelay,
 		contract.ComponentQueue: e.NewQueue, contract.ComponentLimiter: e.NewLimiter,
-		contract.ComponentInformer: e.NewInformer,
+		contract.ComponentInformer: e.NewInformer, contract.ComponentObjects: e.NewKeeper,
 	}[c]
 }
 
@@ -191,6 +191,8 @@ func (e Entry) construct() any {
 		return e.NewQueue(clock.RealClock{})
 	case contract.ComponentLimiter:
 		return e.NewLimiter()
+	case contract.ComponentObjects:
+		return e.NewKeeper()
 	default:
 		return e.NewInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, contract.Indexers{})
 	}

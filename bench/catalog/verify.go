@@ -6,6 +6,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/delaytest"
 	"github.com/informerbench/informerbench/conformance/fifotest"
 	"github.com/informerbench/informerbench/conformance/informertest"
+	"github.com/informerbench/informerbench/conformance/keepertest"
 	"github.com/informerbench/informerbench/conformance/limittest"
 	"github.com/informerbench/informerbench/conformance/queuetest"
 	"github.com/informerbench/informerbench/conformance/storetest"
@@ -33,6 +34,8 @@ func Verify(e Entry, opts ...suite.Option) error {
 		return queuetest.Check(e.NewQueue, opts...)
 	case contract.ComponentLimiter:
 		return limittest.Check(e.NewLimiter, opts...)
+	case contract.ComponentObjects:
+		return keepertest.Check(e.NewKeeper, opts...)
 	case contract.ComponentInformer:
 		return informertest.Check(e.NewInformer, opts...)
 	}

@@ -125,6 +125,12 @@ func trappedComponents() []trapped {
 				m.NewLimiter = func() contract.RateLimiter[string] { return trappedLimiter{newCounter(), p} }
 				return m
 			}},
+		{contract.ComponentObjects, strings.Fields("Keep Object"),
+			func(p *trap) Mutant {
+				m := of(contract.ComponentObjects)
+				m.NewKeeper = func() contract.ObjectKeeper { return trappedKeeper{&boxes{}, p} }
+				return m
+			}},
 		{contract.ComponentInformer,
 			strings.Fields("AddEventHandlerWithOptions RemoveEventHandler GetStore HasSyncedChecker " +
 				"RunWithContext IsStopped SetTransform"),
@@ -357,6 +363,14 @@ func (l trappedLimiter) NumRequeues(item string) int {
 	l.p.at("NumRequeues")
 	return l.RateLimiter.NumRequeues(item)
 }
+
+type trappedKeeper struct {
+	contract.ObjectKeeper
+	p *trap
+}
+
+func (k trappedKeeper) Keep(obj any) any    { k.p.at("Keep"); return k.ObjectKeeper.Keep(obj) }
+func (k trappedKeeper) Object(kept any) any { k.p.at("Object"); return k.ObjectKeeper.Object(kept) }
 
 type trappedInformer struct {
 	cache.SharedIndexInformer

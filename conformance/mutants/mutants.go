@@ -11,6 +11,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/delaytest"
 	"github.com/informerbench/informerbench/conformance/fifotest"
 	"github.com/informerbench/informerbench/conformance/informertest"
+	"github.com/informerbench/informerbench/conformance/keepertest"
 	"github.com/informerbench/informerbench/conformance/limittest"
 	"github.com/informerbench/informerbench/conformance/queuetest"
 	"github.com/informerbench/informerbench/conformance/storetest"
@@ -49,6 +50,7 @@ type Mutant struct {
 	NewDelay   func() contract.DelayHeap[string]
 	NewQueue   func(clock.WithTicker) contract.DelayingQueue[string]
 	NewLimiter func() contract.RateLimiter[string]
+	NewKeeper  func() contract.ObjectKeeper
 	// NewConfiguredQueue is set for queues whose mistake is in what they do with their
 	// configuration.
 	NewConfiguredQueue func(contract.QueueConfig) contract.DelayingQueue[string]
@@ -66,7 +68,8 @@ func (m Mutant) ID() string { return string(m.Component) + "/" + m.Name }
 
 // All returns every mutant, component by component. The slice belongs to the caller.
 func All() []Mutant {
-	return slices.Concat(Stores(), FIFOs(), Heaps(), Queues(), Limiters(), Informers())
+	return slices.Concat(Stores(), FIFOs(), Heaps(), Queues(), Limiters(), Informers(),
+		Keepers())
 }
 
 // Check runs the suite of the mutant's component over it, as that suite's Check
@@ -98,6 +101,8 @@ func (m Mutant) Check(opts ...suite.Option) error {
 		return queuetest.Check(m.NewQueue, opts...)
 	case contract.ComponentLimiter:
 		return limittest.Check(m.NewLimiter, opts...)
+	case contract.ComponentObjects:
+		return keepertest.Check(m.NewKeeper, opts...)
 	case contract.ComponentInformer:
 		if m.MutationDetecting != nil {
 			opts = append(slices.Clone(opts), informertest.MutationDetecting(m.MutationDetecting))

@@ -64,7 +64,7 @@ func TestTablesAreWhole(t *testing.T) {
 			contract.ComponentStore: m.NewStore != nil, contract.ComponentFIFO: m.NewFIFO != nil,
 			contract.ComponentDelay: m.NewDelay != nil,
 			contract.ComponentQueue: m.NewQueue != nil, contract.ComponentLimiter: m.NewLimiter != nil,
-			contract.ComponentInformer: m.NewInformer != nil,
+			contract.ComponentInformer: m.NewInformer != nil, contract.ComponentObjects: m.NewKeeper != nil,
 		}
 		for c, set := range constructors {
 			if set != (c == m.Component) {

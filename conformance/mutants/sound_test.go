@@ -13,6 +13,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/fifotest"
 	"github.com/informerbench/informerbench/conformance/informertest"
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
+	"github.com/informerbench/informerbench/conformance/keepertest"
 	"github.com/informerbench/informerbench/conformance/limittest"
 	"github.com/informerbench/informerbench/conformance/queuetest"
 	"github.com/informerbench/informerbench/conformance/storetest"
@@ -105,6 +106,10 @@ func TestLimitersStandOnSoundGround(t *testing.T) {
 	limittest.Run(t, func() contract.RateLimiter[string] {
 		return newCounter()
 	}, suite.WithEffort(brief))
+}
+
+func TestKeepersStandOnSoundGround(t *testing.T) {
+	keepertest.Run(t, func() contract.ObjectKeeper { return &boxes{} }, suite.WithEffort(brief))
 }
 
 func TestInformersStandOnSoundGround(t *testing.T) {

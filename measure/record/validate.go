@@ -147,7 +147,7 @@ func (r *Run) validate() error {
 
 var components = []contract.Component{contract.ComponentStore, contract.ComponentFIFO,
 	contract.ComponentDelay, contract.ComponentQueue, contract.ComponentLimiter,
-	contract.ComponentInformer}
+	contract.ComponentInformer, contract.ComponentObjects}
 
 func (c Cell) validate() error {
 	switch {

@@ -1,0 +1,151 @@
+package mutants
+
+import (
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// boxes is a keeper that puts objects into boxes, sound but for what its fields change.
+type boxes struct {
+	twice    bool // boxes are boxed
+	bare     bool // a box has no metadata
+	copies   bool // Object makes a copy at each call
+	all      bool // everything is boxed
+	byName   bool // a box has the object that was kept first under its name
+	forgets  bool // labels are lost
+	hoards   bool // a map keeps every object
+	lazily   bool // the first Object makes a copy, without a lock
+	metadata func(*metav1.ObjectMeta)
+
+	mu struct {
+		sync.Mutex
+		first map[string]apiruntime.Object
+		all   []apiruntime.Object
+	}
+}
+
+// box is what boxes keep.
+type box struct {
+	in     *boxes
+	obj    apiruntime.Object
+	copied apiruntime.Object
+}
+
+// bareBox hides the metadata of a box.
+type bareBox struct{ *box }
+
+func (bareBox) GetObjectMeta() {}
+
+func (b *box) GetObjectMeta() metav1.Object {
+	m, _ := meta.Accessor(b.obj)
+	out := &metav1.ObjectMeta{Namespace: m.GetNamespace(), Name: m.GetName(), UID: m.GetUID(),
+		ResourceVersion: m.GetResourceVersion()}
+	if b.in.metadata != nil {
+		b.in.metadata(out)
+	}
+	return out
+}
+
+func (k *boxes) Keep(obj any) any {
+	switch obj := obj.(type) {
+	case *box, bareBox:
+		if k.twice {
+			return &struct{ any }{obj}
+		}
+		return obj
+	case apiruntime.Object:
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return obj
+		}
+		if k.forgets {
+			m.SetLabels(nil)
+		}
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.byName {
+			// %T keeps the kinds apart, so that only versions of one object are mixed up.
+			name := fmt.Sprintf("%T %s/%s", obj, m.GetNamespace(), m.GetName())
+			if first, known := k.mu.first[name]; known {
+				m.SetLabels(nil)
+				if f, err := meta.Accessor(first); err == nil {
+					f.SetResourceVersion(m.GetResourceVersion())
+				}
+			} else {
+				k.mu.first[name] = obj
+			}
+		}
+		if k.hoards {
+			k.mu.all = append(k.mu.all, obj)
+		}
+		b := &box{in: k, obj: obj}
+		if k.bare {
+			return bareBox{b}
+		}
+		return b
+	}
+	if k.all && obj != nil {
+		return &struct{ any }{obj}
+	}
+	return obj
+}
+
+func (k *boxes) Object(kept any) any {
+	b, is := kept.(*box)
+	if bare, isBare := kept.(bareBox); isBare {
+		b, is = bare.box, true
+	}
+	switch {
+	case !is:
+		return kept
+	case k.copies:
+		return b.obj.DeepCopyObject()
+	case k.lazily:
+		if b.copied == nil {
+			made := b.obj.DeepCopyObject()
+			b.copied = made
+			return made
+		}
+		return b.copied
+	}
+	return b.obj
+}
+
+// Keepers returns the broken object keepers. The slice belongs to the caller.
+func Keepers() []Mutant {
+	of := func(name, mistake, clauses string, change func(*boxes)) Mutant {
+		m := mutant(contract.ComponentObjects, name, mistake, clauses)
+		m.NewKeeper = func() contract.ObjectKeeper {
+			k := &boxes{}
+			k.mu.first = map[string]apiruntime.Object{}
+			change(k)
+			return k
+		}
+		return m
+	}
+	return []Mutant{
+		of("drops labels", "a codec does not know a field", "OBJECT-1",
+			func(k *boxes) { k.forgets = true }),
+		of("bare", "what is kept has no metadata", "OBJECT-2", func(k *boxes) { k.bare = true }),
+		of("no version", "the metadata of what is kept lacks the resource version", "OBJECT-2",
+			func(k *boxes) { k.metadata = func(m *metav1.ObjectMeta) { m.ResourceVersion = "" } }),
+		of("no UID", "the metadata of what is kept lacks the UID", "OBJECT-2",
+			func(k *boxes) { k.metadata = func(m *metav1.ObjectMeta) { m.UID = "" } }),
+		of("boxes boxes", "what was kept is kept again", "OBJECT-3", func(k *boxes) { k.twice = true }),
+		of("copies", "each Object decodes anew", "OBJECT-4", func(k *boxes) { k.copies = true }),
+		of("shares by name", "a later version changes the object of its name in place", "OBJECT-5",
+			func(k *boxes) { k.byName = true }),
+		of("decodes unlocked", "two readers decode at once, and each takes its own", "OBJECT-6",
+			func(k *boxes) { k.lazily = true }),
+		of("boxes tombstones", "what is no object is boxed too", "OBJECT-7",
+			func(k *boxes) { k.all = true }),
+		of("hoards", "a table of what was kept is never cleared", "OBJECT-8",
+			func(k *boxes) { k.hoards = true }),
+	}
+}
