@@ -40,6 +40,8 @@ const (
 	OpAddAfter       Op = "add-after"
 	OpAddRateLimited Op = "add-rate-limited"
 
+	OpGetCold Op = "get-cold"
+
 	OpListNamespace Op = "list-namespace"
 	OpHandle        Op = "handle"
 	OpDeliver       Op = "deliver"
@@ -116,6 +118,13 @@ var operations = []Operation{
 		"AddAfter of one item: a new one at first, later one that waits, for an earlier time"},
 	{OpAddRateLimited, contract.ComponentQueue, RoleWrite, true, false, "AddRateLimited of one item"},
 
+	{OpGet, contract.ComponentObjects, RoleRead, true, false, "Get of one of 256 that a reader holds"},
+	{OpGetCold, contract.ComponentObjects, RoleRead, true, false, "Get of one that no reader holds"},
+	{OpList, contract.ComponentObjects, RoleRead, true, false, "List of all objects"},
+	{OpByIndex, contract.ComponentObjects, RoleRead, true, true, "ByIndex of one value"},
+	{OpUpdate, contract.ComponentObjects, RoleWrite, true, false,
+		"decoding of one object from protobuf, and its Update"},
+
 	{OpDeliver, contract.ComponentInformer, RoleWrite, true, false,
 		"one MODIFIED event from the watch to every handler, one handler per goroutine; bursts of 1,024"},
 	{OpSync, contract.ComponentInformer, RoleWrite, true, false,
@@ -159,7 +168,8 @@ func LookupOperation(c contract.Component, op Op) (Operation, error) {
 // Components returns the components that a workload can be about.
 func Components() []contract.Component {
 	return []contract.Component{contract.ComponentStore, contract.ComponentFIFO,
-		contract.ComponentDelay, contract.ComponentQueue, contract.ComponentInformer}
+		contract.ComponentDelay, contract.ComponentQueue, contract.ComponentInformer,
+		contract.ComponentObjects}
 }
 
 func join[T any](list []T, name func(T) string) string {

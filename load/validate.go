@@ -102,15 +102,19 @@ func within[T int | time.Duration](e *FieldErrors, path string, v, low, high T) 
 func (w Workload) WithDefaults() Workload {
 	if w.Objects.Kind == "" {
 		switch w.Component {
-		case contract.ComponentStore, contract.ComponentFIFO, contract.ComponentInformer:
+		case contract.ComponentStore, contract.ComponentFIFO, contract.ComponentInformer,
+			contract.ComponentObjects:
 			w.Objects.Kind = synthetic.KindPod
 		case contract.ComponentDelay, contract.ComponentQueue:
 			w.Objects.Kind = synthetic.KindKey
 		}
 	}
+	if w.Component == contract.ComponentObjects {
+		w.Objects.Decoded = true
+	}
 	if w.Index == "" {
 		switch w.Component {
-		case contract.ComponentStore:
+		case contract.ComponentStore, contract.ComponentObjects:
 			w.Index = synthetic.IndexNode
 		case contract.ComponentInformer:
 			w.Index = synthetic.IndexNamespace
@@ -142,13 +146,14 @@ func (w Workload) Validate() error {
 			"one of "+join(Components(), asString))
 	}
 	w.checkObjects(&e, known)
-	indexed := w.Component == contract.ComponentStore || w.Component == contract.ComponentInformer
+	indexed := slices.Contains([]contract.Component{contract.ComponentStore,
+		contract.ComponentInformer, contract.ComponentObjects}, w.Component)
 	if indexed && !validIndex(w.Index) {
 		e.add("index", fmt.Sprintf("unknown index %q", w.Index), "one of "+join(indexNames, asString))
 	}
 	if !indexed && known && w.Index != "" {
 		e.add("index", fmt.Sprintf("a %s has no index", w.Component),
-			"it with component store or informer")
+			"it with component store, informer or objects")
 	}
 	if known {
 		w.checkOps(&e)
@@ -248,6 +253,9 @@ func (w Workload) checkFaults(e *FieldErrors) {
 	case len(w.Faults) == 0:
 	case w.timed():
 		e.add("faults", fmt.Sprintf("no list/watch source feeds a %s", w.Component),
+			"them with component store or fifo")
+	case w.Component == contract.ComponentObjects:
+		e.add("faults", "ways to keep objects are measured over no list/watch source",
 			"them with component store or fifo")
 	case w.Component == contract.ComponentInformer:
 		e.add("faults", "an informer is measured over a source without faults",

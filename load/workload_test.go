@@ -90,7 +90,7 @@ func TestParseErrors(t *testing.T) {
 		{"unknown operation", strings.Replace(validYAML, "op: list", "op: lst", 1),
 			[]string{`f.yaml:11: groups[1].op: unknown operation "lst" of a store: use one of get, list, list-keys, by-index, index, index-keys, update, update-index, add-delete, replace, transaction`}},
 		{"unknown component", strings.Replace(validYAML, "store", "cache", 1),
-			[]string{`f.yaml:2: component: unknown component "cache": use one of store, fifo, delay, queue, informer`}},
+			[]string{`f.yaml:2: component: unknown component "cache": use one of store, fifo, delay, queue, informer, objects`}},
 		{"limiter is not measured", strings.Replace(validYAML, "store", "limiter", 1),
 			[]string{`f.yaml:2: component: unknown component "limiter"...`}},
 		{"bad duration", strings.Replace(validYAML, "3s", "3", 1),

@@ -3,6 +3,7 @@ package catalog
 import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/objects"
+	"github.com/informerbench/informerbench/peers/clientgo"
 )
 
 // keepers are the ways to keep objects.
@@ -11,9 +12,11 @@ func keepers() []Entry {
 		return Entry{Component: contract.ComponentObjects, Name: name, Module: own,
 			Description: description, Guarantees: "the whole contract", NewKeeper: construct}
 	}
-	plain := ours("plain", "objects as they are", func() contract.ObjectKeeper {
+	plain := ours("plain", "objects as they are, in our lockfree store", func() contract.ObjectKeeper {
 		return objects.Plain{}
 	})
-	plain.Reference = true
-	return []Entry{plain}
+	reference := plain
+	reference.Name, reference.Module = "clientgo", clientgo.ClientGoModule
+	reference.Description, reference.Reference = "objects as they are, in client-go's store", true
+	return []Entry{reference, plain}
 }

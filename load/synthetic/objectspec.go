@@ -25,6 +25,10 @@ type ObjectSpec struct {
 	// PerNode is the number of pods on each node where Nodes is 0, so that the node index
 	// has equally many matches at every Count of a sweep. The default is DefaultPerNode.
 	PerNode int `yaml:"per_node,omitempty"`
+	// Decoded makes each object, and each later version, by decoding bytes of its own, as a client
+	// does with what a server sends. Else objects share the parts that templates give them, which
+	// spares memory and the collector.
+	Decoded bool `yaml:"decoded,omitempty"`
 }
 
 // The defaults of a spec.
@@ -57,8 +61,11 @@ func (s ObjectSpec) NodeCount() int {
 // BytesEach estimates the memory that each object takes in a process that holds them in a store:
 // measured with client-go's at 100,000 to 400,000 objects, rounded down.
 func (s ObjectSpec) BytesEach() uint64 {
-	if s.Kind == KindKey {
+	switch {
+	case s.Kind == KindKey:
 		return 150
+	case s.Decoded && s.Kind != KindSmall:
+		return 21_000
 	}
 	return 2800
 }

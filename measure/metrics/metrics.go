@@ -93,6 +93,7 @@ const (
 	Early           = "early"
 	Faults          = "faults"
 	HeapPerObject   = "heap-B/object"
+	HeapObjects     = "heap-objects/object"
 	LockWait        = "lock-wait-ns"
 	GCShare         = "gc-cpu-%"
 	GCPauseMax      = "gc-pause-max-ns"
@@ -221,7 +222,10 @@ var all = slices.Concat(
 	percentilesOf(distributions),
 	[]Metric{
 		{Name: HeapPerObject, Unit: Bytes, Judged: true, Concern: ConcernMemory,
-			Help: "heap kept beyond the objects themselves, after a forced collection"},
+			Help: "heap kept beyond the objects themselves, after a forced collection; of ways to keep " +
+				"objects: heap kept, with the objects"},
+		{Name: HeapObjects, Judged: true, Concern: ConcernMemory,
+			Help: "heap objects kept for each object: what the collector has to visit"},
 		{Name: LockWait, Unit: Nanoseconds, Help: "wait for locks, summed over goroutines"},
 		{Name: GCShare, Unit: Percent, Help: "share of the CPU time that garbage collection took"},
 		{Name: GCPauseMax, Unit: Nanoseconds, Help: "longest pause for garbage collection"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/internal/profile"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/metrics"
@@ -39,12 +40,18 @@ const (
 	cases        = 4 // of who is first in what; see Sitting
 	// leastSitting is the shortest time of an operation in a sitting.
 	leastSitting = 6 * time.Millisecond
-	// mostMade is how many objects, about, a process gives to its subjects in all.
-	mostMade = 400_000
+	// mostMade is how many objects, about, a process gives to its subjects in all, and
+	// mostDecoded how many that it decodes for each of them.
+	mostMade    = 400_000
+	mostDecoded = 40_000
 )
 
 func sittingsOf(w load.Workload) int {
-	n := min(mostSittings, int(w.Duration/leastSitting), mostMade/max(1, w.Objects.Count))
+	most := mostMade
+	if w.Component == contract.ComponentObjects {
+		most = mostDecoded
+	}
+	n := min(mostSittings, int(w.Duration/leastSitting), most/max(1, w.Objects.Count))
 	return max(n/cases*cases, cases/2)
 }
 

@@ -101,7 +101,7 @@ func (s *seating) sit(i int) (engine.Sitting, error) {
 // through in; the answers go to out. See engine.Player.
 func Play(ctx context.Context, side Side, w load.Workload, f *record.Fork, in *gob.Decoder,
 	out *gob.Encoder) error {
-	own := seating{side: side, objects: synthetic.Generate(w.Objects, w.Seed), w: w, f: f}
+	own := seating{side: side, objects: generate(w), w: w, f: f}
 	p := engine.Player{Objects: own.objects, Fork: f, Sit: func(i int) (engine.Subject, error) {
 		s, err := own.sit(i)
 		return s.Candidate, err

@@ -45,7 +45,7 @@ func (s Side) fresh(objects *synthetic.Objects, w load.Workload) (engine.Subject
 // where its subjects can take turns.
 func Perform(ctx context.Context, side Side, against *Side, w load.Workload, f *record.Fork,
 	p *profile.Profiler) error {
-	objects := synthetic.Generate(w.Objects, w.Seed)
+	objects := generate(w)
 	if len(w.Ops) > 0 {
 		pairs := seating{side: side, against: against, objects: objects, w: w, f: f}
 		name := ""
@@ -85,6 +85,14 @@ func Perform(ctx context.Context, side Side, against *Side, w load.Workload, f *
 	return err
 }
 
+// generate makes the workload's objects. A Keeper decodes its own, so that two which take turns
+// share none.
+func generate(w load.Workload) *synthetic.Objects {
+	spec := w.Objects
+	spec.Decoded = spec.Decoded && w.Component != contract.ComponentObjects
+	return synthetic.Generate(spec, w.Seed)
+}
+
 // settle adds an informer's checks to the fork, after it was stopped.
 func settle(s engine.Subject, f *record.Fork) {
 	if s, ok := s.(*Informer); ok {
@@ -103,6 +111,8 @@ func New(entry catalog.Entry, objects *synthetic.Objects, w load.Workload) (engi
 		return newDelaySubject(entry.NewDelay, objects, w), nil
 	case contract.ComponentQueue:
 		return newQueueSubject(entry, objects, w), nil
+	case contract.ComponentObjects:
+		return NewKeeper(entry, objects, w), nil
 	case contract.ComponentInformer:
 		return NewInformer(entry.NewInformer, objects, w), nil
 	}
@@ -112,19 +122,25 @@ func New(entry catalog.Entry, objects *synthetic.Objects, w load.Workload) (engi
 // weigh fills a subject and records how much heap that takes per object or item. The
 // objects themselves were there before and do not count.
 func weigh(s engine.Subject, f *record.Fork) {
-	before := liveHeap()
+	bytes, number := liveHeap()
 	s.Fill()
-	if n := s.Held(); n > 0 {
-		f.Process[metrics.HeapPerObject] = max(0, float64(liveHeap())-float64(before)) / float64(n)
+	n := s.Held()
+	if n == 0 {
+		return
+	}
+	kept, objects := liveHeap()
+	f.Process[metrics.HeapPerObject] = max(0, float64(kept)-float64(bytes)) / float64(n)
+	if _, made := s.(*Keeper); made { // of other subjects the load holds the objects
+		f.Process[metrics.HeapObjects] = max(0, float64(objects)-float64(number)) / float64(n)
 	}
 }
 
-// liveHeap is the heap in use after a forced collection. A second collection takes what
-// finalizers and pools release after the first.
-func liveHeap() uint64 {
+// liveHeap is the heap in use after a forced collection: bytes and objects. A second collection
+// takes what finalizers and pools release after the first.
+func liveHeap() (bytes, objects uint64) {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+	return m.HeapAlloc, m.HeapObjects
 }

@@ -1,0 +1,143 @@
+package subject
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/bench/catalog"
+	"github.com/informerbench/informerbench/bench/internal/engine"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/lockfree"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
+	"github.com/informerbench/informerbench/objects"
+)
+
+// Keeper is a store over an object keeper, filled with objects that were decoded from bytes of
+// their own, as a client decodes what a server sends. Two that take turns share the bytes only.
+type Keeper struct {
+	seat
+	Store  contract.Store
+	keeper contract.ObjectKeeper
+	source *synthetic.Objects
+	index  string
+	// encoded are the objects as a server sends them, by protobuf; later are newer versions.
+	encoded, later [][]byte
+	held           []any // the objects that get finds decoded
+}
+
+// NewKeeper makes the subject of an object keeper, which is empty until Fill.
+func NewKeeper(entry catalog.Entry, source *synthetic.Objects, w load.Workload) *Keeper {
+	k := &Keeper{keeper: entry.NewKeeper(), source: source, index: w.Index}
+	newStore := func(indexers contract.Indexers) cache.ThreadSafeStoreWithTransaction {
+		if entry.Reference {
+			return cache.NewThreadSafeStore(indexers,
+				cache.Indices{}).(cache.ThreadSafeStoreWithTransaction)
+		}
+		return lockfree.New(indexers)
+	}
+	if objects.NeedsView(k.keeper) {
+		k.Store = objects.NewStore(k.keeper, synthetic.Indexers(), newStore)
+	} else {
+		k.Store = newStore(synthetic.Indexers())
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range source.Len() {
+		k.encoded = append(k.encoded, synthetic.Encode(source.At(i)))
+		k.later = append(k.later, synthetic.Encode(source.Mutate(source.At(i), rng, false)))
+	}
+	return k
+}
+
+// Fill decodes each object and keeps it.
+func (k *Keeper) Fill() {
+	for i, b := range k.encoded {
+		k.put(k.source.Key(i), b)
+	}
+}
+
+// put does what an informer does with an event.
+func (k *Keeper) put(key string, b []byte) {
+	k.Store.Update(key, k.keep(b))
+}
+
+func (k *Keeper) keep(b []byte) any {
+	obj := synthetic.Decode(k.source.At(0), b)
+	if objects.NeedsView(k.keeper) {
+		return obj // the store keeps it
+	}
+	return k.keeper.Keep(obj)
+}
+
+// Stop is part of engine.Subject.
+func (k *Keeper) Stop() { k.held = nil }
+
+// Held is part of engine.Subject.
+func (k *Keeper) Held() int { return k.source.Len() }
+
+// hot is how many objects get reads, which it holds meanwhile.
+const hot = 256
+
+// Actor is part of engine.Subject.
+func (k *Keeper) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
+	store, n := k.Store, k.source.Len()
+	w := k.walk(n, g.Keys, who)
+	loop := func(do func()) engine.Actor {
+		return engine.Actor{Loop: func(n int) int {
+			for range n {
+				do()
+			}
+			return n
+		}}
+	}
+	keys := engine.Along(w, k.source.Key)
+	switch op {
+	case load.OpGet:
+		hotKeys := keys[:min(hot, len(keys))]
+		at := 0
+		a := loop(func() {
+			store.Get(hotKeys[at])
+			if at++; at == len(hotKeys) {
+				at = 0
+			}
+		})
+		a.Begin = func() {
+			k.held = k.held[:0]
+			for _, key := range hotKeys {
+				obj, _ := store.Get(key)
+				k.held = append(k.held, obj)
+			}
+		}
+		return a, nil
+	case load.OpGetCold:
+		a := loop(func() { store.Get(keys[w.Slot()]) })
+		a.Begin = func() { k.held = nil; runtime.GC() }
+		return a, nil
+	case load.OpList:
+		return loop(func() { store.List() }), nil
+	case load.OpByIndex:
+		values := k.source.IndexedValues(k.index)
+		if len(values) == 0 {
+			return engine.Actor{}, fmt.Errorf("objects: no object has a value in index %q", k.index)
+		}
+		at := 0
+		return loop(func() {
+			_, _ = store.ByIndex(k.index, values[at])
+			at = (at + 1) % len(values)
+		}), nil
+	case load.OpUpdate:
+		versions := [2][][]byte{
+			engine.Along(w, func(i int) []byte { return k.later[i] }),
+			engine.Along(w, func(i int) []byte { return k.encoded[i] }),
+		}
+		return loop(func() {
+			b := versions[w.Pass()]
+			i := w.Slot()
+			k.put(keys[i], b[i])
+		}), nil
+	}
+	return engine.Actor{}, fmt.Errorf("objects: %s: %w", op, engine.ErrUnsupported)
+}
