@@ -192,6 +192,9 @@ func (w Workload) checkObjects(e *FieldErrors, knownComponent bool) {
 	}
 	if knownComponent {
 		allowed := []synthetic.ObjectKind{synthetic.KindPod, synthetic.KindNode, synthetic.KindSmall}
+		if w.Component == contract.ComponentObjects {
+			allowed = append(allowed, synthetic.KindUnstructured)
+		}
 		if w.timed() {
 			allowed = []synthetic.ObjectKind{synthetic.KindKey}
 		}

@@ -60,21 +60,16 @@ func informerPresets() []load.Preset {
 			Description: "The initial sync of 10,000 and 150,000 pods by list, and of 150,000 by " +
 				"streaming list: " +
 				"time until everything is in the store and the handler has been told, memory at its peak " +
-				"and kept per object.",
+				"and kept per object. And a relist of 10,000 that all have changed, after the watch ended " +
+				"with a 410, with 0 and 10 readers: time until the handler was told, and the longest that a " +
+				"reader waits.",
 			Source: "https://kubernetes.io/docs/setup/best-practices/cluster-large/ for the size of " +
 				"the largest cluster",
 			Workloads: []load.Workload{
 				informerSync("informer-sync", load.OpSync, 10_000, 150_000),
 				informerSync("informer-sync-stream", load.OpSyncStream, 150_000),
+				informerRelist(),
 			},
-		},
-		{
-			Name: "informer-relist",
-			Description: "The watch ends with a 410 and everything has changed: time from the answer to " +
-				"the list until the handler has been told of each of 10,000 pods, with 0 and 10 readers, " +
-				"and the longest that a reader waits.",
-			Source:    "https://github.com/kubernetes/kubernetes/issues/130767",
-			Workloads: []load.Workload{informerRelist()},
 		},
 		{
 			Name: "informer-arrivals",

@@ -47,7 +47,7 @@ func Generate(spec ObjectSpec, seed uint64) *Objects {
 	var pods []*PodTemplate
 	var nodes []*corev1.Node
 	switch spec.Kind {
-	case KindPod:
+	case KindPod, KindUnstructured:
 		pods = NewPodTemplates(rng)
 	case KindNode:
 		nodes = newNodeTemplates(rng)
@@ -57,7 +57,7 @@ func Generate(spec ObjectSpec, seed uint64) *Objects {
 		name := fmt.Sprintf("pod-%06d", i)
 		version := strconv.Itoa(i + 1)
 		switch spec.Kind {
-		case KindPod:
+		case KindPod, KindUnstructured:
 			t := pods[rng.IntN(len(pods))]
 			o.objects[i] = t.Pod(namespace, name, version, o.nodes[node], t.Running, rng)
 		case KindSmall:
@@ -71,7 +71,7 @@ func Generate(spec ObjectSpec, seed uint64) *Objects {
 			o.objects[i] = newNode(nodes[rng.IntN(len(nodes))], name, version, i, rng)
 		}
 		if spec.Decoded && spec.Kind != KindKey {
-			o.objects[i] = Decode(o.objects[i], Encode(o.objects[i]))
+			o.objects[i] = spec.Kind.Decode(spec.Kind.Encode(o.objects[i]))
 		}
 		o.keys[i] = name
 		if spec.Kind != KindNode {
@@ -239,7 +239,7 @@ func (o *Objects) Version() string { return strconv.FormatUint(o.version.Load(),
 func (o *Objects) Mutate(obj runtime.Object, rng *rand.Rand, changeIndexed bool) runtime.Object {
 	later := o.mutate(obj, rng, changeIndexed)
 	if o.spec.Decoded {
-		later = Decode(later, Encode(later))
+		later = o.spec.Kind.Decode(o.spec.Kind.Encode(later))
 	}
 	return later
 }

@@ -9,6 +9,8 @@ const (
 	KindNode  ObjectKind = "node"  // *corev1.Node, about 13 KB as JSON
 	KindSmall ObjectKind = "small" // *corev1.Pod with metadata only
 	KindKey   ObjectKind = "key"   // no object, only a key: for delay heaps and queues
+	// KindUnstructured is the pod of KindPod, encoded as JSON and decoded without its type.
+	KindUnstructured ObjectKind = "unstructured"
 )
 
 // ObjectSpec specifies the objects to generate.
@@ -64,6 +66,8 @@ func (s ObjectSpec) BytesEach() uint64 {
 	switch {
 	case s.Kind == KindKey:
 		return 150
+	case s.Kind == KindUnstructured:
+		return 58_000
 	case s.Decoded && s.Kind != KindSmall:
 		return 21_000
 	}

@@ -44,10 +44,10 @@ func NewKeeper(entry catalog.Entry, source *synthetic.Objects, w load.Workload) 
 	} else {
 		k.Store = newStore(synthetic.Indexers())
 	}
-	rng := rand.New(rand.NewPCG(1, 1))
+	rng, kind := rand.New(rand.NewPCG(1, 1)), source.Spec().Kind
 	for i := range source.Len() {
-		k.encoded = append(k.encoded, synthetic.Encode(source.At(i)))
-		k.later = append(k.later, synthetic.Encode(source.Mutate(source.At(i), rng, false)))
+		k.encoded = append(k.encoded, kind.Encode(source.At(i)))
+		k.later = append(k.later, kind.Encode(source.Mutate(source.At(i), rng, false)))
 	}
 	return k
 }
@@ -65,7 +65,7 @@ func (k *Keeper) put(key string, b []byte) {
 }
 
 func (k *Keeper) keep(b []byte) any {
-	obj := synthetic.Decode(k.source.At(0), b)
+	obj := any(k.source.Spec().Kind.Decode(b))
 	if objects.NeedsView(k.keeper) {
 		return obj // the store keeps it
 	}
