@@ -71,7 +71,7 @@ func Generate(spec ObjectSpec, seed uint64) *Objects {
 			o.objects[i] = newNode(nodes[rng.IntN(len(nodes))], name, version, i, rng)
 		}
 		if spec.Decoded && spec.Kind != KindKey {
-			o.objects[i] = spec.Kind.Decode(spec.Kind.Encode(o.objects[i]))
+			o.objects[i] = spec.Kind.Decode(spec.Kind.Encode(Own(o.objects[i], rng)))
 		}
 		o.keys[i] = name
 		if spec.Kind != KindNode {

@@ -28,8 +28,8 @@ type ObjectSpec struct {
 	// has equally many matches at every Count of a sweep. The default is DefaultPerNode.
 	PerNode int `yaml:"per_node,omitempty"`
 	// Decoded makes each object, and each later version, by decoding bytes of its own, as a client
-	// does with what a server sends. Else objects share the parts that templates give them, which
-	// spares memory and the collector.
+	// does with what a server sends; see Own. Else objects share the parts that templates give them,
+	// which spares memory and the collector.
 	Decoded bool `yaml:"decoded,omitempty"`
 }
 

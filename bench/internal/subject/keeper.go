@@ -46,8 +46,9 @@ func NewKeeper(entry catalog.Entry, source *synthetic.Objects, w load.Workload) 
 	}
 	rng, kind := rand.New(rand.NewPCG(1, 1)), source.Spec().Kind
 	for i := range source.Len() {
-		k.encoded = append(k.encoded, kind.Encode(source.At(i)))
-		k.later = append(k.later, kind.Encode(source.Mutate(source.At(i), rng, false)))
+		obj := synthetic.Own(source.At(i), rng)
+		k.encoded = append(k.encoded, kind.Encode(obj))
+		k.later = append(k.later, kind.Encode(source.Mutate(obj, rng, false)))
 	}
 	return k
 }
