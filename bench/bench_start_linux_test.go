@@ -159,8 +159,8 @@ func runStart(text string) error {
 	pods := client.CoreV1().Pods("")
 	lw := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (apiruntime.Object, error) {
-			if !ask.Stream && o.Limit == 0 {
-				o.Limit = pageOfStart
+			if o.Limit = pageOfStart; o.ResourceVersion == "0" {
+				o.ResourceVersion = "" // at 0 a watch cache answers with everything at once
 			}
 			return pods.List(ctx, o)
 		},
