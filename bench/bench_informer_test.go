@@ -48,7 +48,7 @@ var informerRuns = []struct {
 		{"sync", metrics.BytesPerOp, "B/op"}, {"sync", metrics.AllocsPerOp, "allocs/op"},
 		{"", metrics.HeapPerObject, metrics.HeapPerObject},
 	}},
-	{"informer-relist", "informer-relist", []told{
+	{"informer-sync", "informer-relist", []told{
 		{"relister:relist", metrics.Percentile(metrics.Service, 50), "relist-p50-ns"},
 		{"listers:list", metrics.Percentile(metrics.Service, 99), "reader-p99-ns"},
 		{"listers:list", metrics.Max(metrics.Service), "reader-max-ns"},

@@ -32,8 +32,8 @@ import (
 // presets are those that pages cite.
 var presets = []string{
 	"stores", "lock-starvation", "kcm-150k", "fifo-flood", "delay-million", "requeue-storm",
-	"informer-contended", "informer-staleness", "informer-sync", "informer-relist",
-	"informer-arrivals", "informer-quiet",
+	"informer-contended", "informer-staleness", "informer-sync", "informer-arrivals",
+	"informer-quiet", "objects",
 }
 
 // root is the folder of the runs within the work tree, where the command is started; next, in

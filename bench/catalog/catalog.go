@@ -77,6 +77,8 @@ type Entry struct {
 	NewLimiter  NewLimiter
 	NewKeeper   NewKeeper
 	NewInformer NewInformer
+	// Under makes the store that an object keeper is measured under.
+	Under NewStore
 	// MutationDetecting makes an informer that reports changed objects to found; nil if the
 	// informer cannot.
 	MutationDetecting func(found func(message string)) contract.NewInformer

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/lockfree"
 )
 
 // Option sets fields of an Entry that a constructor below makes. For a field that has no
@@ -96,7 +97,8 @@ func Limiter[L contract.RateLimiter[string]](name string, newLimiter func() L,
 // Keeper makes the entry of an object keeper. Keepers are verified, and measured under a store or
 // an informer.
 func Keeper[K contract.ObjectKeeper](name string, newKeeper func() K, opts ...Option) Entry {
-	e := Entry{Component: contract.ComponentObjects, Name: name}
+	e := Entry{Component: contract.ComponentObjects, Name: name,
+		Under: func(ix contract.Indexers) contract.Store { return lockfree.New(ix) }}
 	if newKeeper != nil {
 		e.NewKeeper = func() contract.ObjectKeeper { return newKeeper() }
 	}

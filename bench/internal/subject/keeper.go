@@ -10,7 +10,7 @@ import (
 	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/impl/lockfree"
+	"github.com/informerbench/informerbench/informer/indexer"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/objects"
@@ -33,11 +33,7 @@ type Keeper struct {
 func NewKeeper(entry catalog.Entry, source *synthetic.Objects, w load.Workload) *Keeper {
 	k := &Keeper{keeper: entry.NewKeeper(), source: source, index: w.Index}
 	newStore := func(indexers contract.Indexers) cache.ThreadSafeStoreWithTransaction {
-		if entry.Reference {
-			return cache.NewThreadSafeStore(indexers,
-				cache.Indices{}).(cache.ThreadSafeStoreWithTransaction)
-		}
-		return lockfree.New(indexers)
+		return indexer.Complete(entry.Under(indexers))
 	}
 	if objects.NeedsView(k.keeper) {
 		k.Store = objects.NewStore(k.keeper, synthetic.Indexers(), newStore)

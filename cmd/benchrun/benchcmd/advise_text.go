@@ -240,6 +240,7 @@ var linesOf = map[string][]putIn{
 		"fifo := cache.NewDeltaFIFOWithOptions(options)"}},
 	"fifo/inorder-atomic":    {ourFactory, ourInManager},
 	"informer/informerbench": {ourFactory, ourInManager},
+	"objects/plain":          {ourFactory, ourInManager},
 	"delay/quadheap":         {ourQueue},
 	"queue/workqueue":        {ourQueue},
 	"queue/priority": {{"controller-runtime, in each controller", "/dropin/ctrlqueue",

@@ -112,7 +112,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.Var(aboveZero(&o.Compress), "compress",
 		"divide the times of a trace by this, above 0 (default 1, its own speed)")
 	f.StringSliceVar(&o.Components, "component", nil,
-		"only these components: store, fifo, delay, queue, informer")
+		"only these components: store, fifo, delay, queue, informer, objects")
 	f.StringSliceVar(&o.Impls, "impl", nil,
 		"only these implementations: names or globs such as 'clientgo*'")
 	f.Var(atLeastOne(&o.Forks), "forks",
