@@ -1,0 +1,172 @@
+package packed
+
+import (
+	"bytes"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unique"
+
+	"github.com/klauspost/compress/s2"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// group is the objects of one type and kind. They share dictionaries.
+type group struct {
+	info      *typeInfo
+	typeMeta  metav1.TypeMeta
+	nilObject any // a nil pointer to an object
+
+	current  atomic.Pointer[generation]
+	unproven atomic.Int64 // how many more objects are compared after a round trip
+	training training
+}
+
+// generation is what a record needs to be decoded. Records refer to it, so it is collected when
+// the last record of it is and the group has a newer one.
+type generation struct {
+	group      *group
+	dictionary *s2.Dict // nil before the first
+	words      *words   // nil for codecs that have none, and before the first dictionary
+}
+
+// verifyFirst is the number of objects that are compared after a round trip even though the check
+// of their type says that nothing is lost: a guard against hand-written encoders.
+const verifyFirst = 16
+
+// verifyAll stands for codecs that cannot say what they lose.
+const verifyAll = 1 << 62
+
+func newGroup(info *typeInfo, tm metav1.TypeMeta, first int) *group {
+	g := &group{info: info, typeMeta: tm}
+	g.nilObject = reflect.Zero(reflect.PointerTo(info.typ)).Interface()
+	g.current.Store(&generation{group: g})
+	g.unproven.Store(info.codec.toVerify())
+	g.training.next = first * growth
+	g.training.start(first, 1)
+	return g
+}
+
+// pack returns the record of obj, or nil if it cannot be packed.
+func (g *group) pack(obj any, m metav1.Object) *record {
+	s := scratches.Get().(*scratch)
+	defer s.release()
+	made := g.current.Load()
+	raw, ok := g.info.codec.encode(s, obj, made.words)
+	if !ok {
+		return nil
+	}
+	s.raw = raw
+	start := appendParts(s.packed[:0], m)
+	need := len(start) + s2.MaxEncodedLen(len(raw))
+	if cap(start) < need {
+		start = append(make([]byte, 0, need+need/4), start...)
+	}
+	packed := made.compress(start[len(start):need], raw)
+	s.packed = start[:len(start)+len(packed)]
+	r := &record{
+		blob:      string(s.packed),
+		namespace: unique.Make(m.GetNamespace()),
+		made:      made,
+	}
+	if g.unproven.Load() > 0 {
+		if !r.proves(obj) {
+			g.unproven.Store(verifyAll)
+			return nil
+		}
+		g.unproven.Add(-1)
+	}
+	r.decoded = weakPointer{weakTo(obj)}
+	g.observe(made, raw, len(packed))
+	return r
+}
+
+// proves reports whether decoding gives an object equal to obj that shares no memory with the
+// buffer that it was decoded from.
+func (r *record) proves(obj any) bool {
+	s := scratches.Get().(*scratch)
+	defer s.release()
+	copied, err := r.decodeWith(s)
+	clear(s.raw)
+	return err == nil && equality.Semantic.DeepEqual(obj, copied)
+}
+
+// training decides when a group gets a new dictionary, and collects the samples for it.
+type training struct {
+	mu      sync.Mutex
+	seen    int // objects packed
+	next    int // seen at which collecting starts again, if nothing happens before
+	stride  int // every stride-th object becomes a sample
+	wanted  int // samples, 0 while none are collected
+	samples []sample
+	bytes   int // in samples
+	// The sizes since the window began, and the ratio of the first window of this generation.
+	raw, packed, inWindow int
+	ratio                 float64
+}
+
+// sample is an encoded object and the generation that it was encoded with.
+type sample struct {
+	raw  []byte
+	made *generation
+}
+
+const (
+	laterSamples = 96      // for dictionaries after the first
+	mostSampled  = 1 << 20 // bytes of samples: with fewer samples, large objects make a dictionary
+	growth       = 8       // objects until the next dictionary, as a multiple of those so far
+	window       = 1024    // objects over which the ratio is measured
+	worse        = 1.25    // times the first window's ratio makes a new dictionary
+	better       = 0.95    // times the old size is what a new dictionary must reach
+)
+
+func (t *training) start(wanted, stride int) {
+	t.wanted, t.stride, t.bytes = wanted, stride, 0
+}
+
+// observe counts a packed object, and makes the next dictionary when its samples are there. The
+// Keep that brings the last sample makes it, for some milliseconds; the others go on.
+func (g *group) observe(made *generation, raw []byte, packed int) {
+	t := &g.training
+	t.mu.Lock()
+	t.seen++
+	t.raw, t.packed, t.inWindow = t.raw+len(raw), t.packed+packed, t.inWindow+1
+	if t.wanted == 0 {
+		bad := false
+		if t.inWindow == window {
+			ratio := float64(t.packed) / float64(t.raw)
+			if t.ratio == 0 {
+				t.ratio = ratio
+			}
+			bad = ratio > t.ratio*worse
+			t.raw, t.packed, t.inWindow = 0, 0, 0
+		}
+		if t.seen >= t.next {
+			t.next = t.seen * growth
+			t.start(laterSamples, max(1, t.seen/laterSamples))
+		} else if bad {
+			t.start(laterSamples, 1)
+		}
+		t.mu.Unlock()
+		return
+	}
+	if t.seen%t.stride == 0 {
+		t.samples = append(t.samples, sample{bytes.Clone(raw), made})
+		t.bytes += len(raw)
+	}
+	if len(t.samples) < t.wanted && t.bytes < mostSampled {
+		t.mu.Unlock()
+		return
+	}
+	samples := t.samples
+	t.samples, t.wanted = nil, 0
+	t.mu.Unlock()
+
+	if next := g.train(samples); next != nil {
+		g.current.Store(next)
+		t.mu.Lock()
+		t.ratio, t.raw, t.packed, t.inWindow = 0, 0, 0, 0
+		t.mu.Unlock()
+	}
+}

@@ -1,0 +1,191 @@
+package packed
+
+import (
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// protoObject is a type with the methods that go-to-protobuf generates.
+type protoObject interface {
+	Size() int
+	MarshalToSizedBuffer([]byte) (int, error)
+	Unmarshal([]byte) error
+}
+
+// protoCodec is for the types of the Kubernetes API.
+type protoCodec struct {
+	wordless
+	keeps check
+}
+
+func newProtoCodec(t reflect.Type, typeMeta int) protoCodec {
+	p := planner{}
+	return protoCodec{keeps: p.fields(t, typeMeta)}
+}
+
+func (protoCodec) toVerify() int64 { return verifyFirst }
+
+func (c protoCodec) encode(s *scratch, obj any, _ *words) ([]byte, bool) {
+	if c.keeps != nil && !c.keeps(reflect.ValueOf(obj).Elem()) {
+		return nil, false
+	}
+	p := obj.(protoObject)
+	n := p.Size()
+	if cap(s.raw) < n {
+		s.raw = make([]byte, n+n/4)
+	}
+	n, err := p.MarshalToSizedBuffer(s.raw[:n])
+	return s.raw[:n], err == nil
+}
+
+func (protoCodec) decode(raw []byte, obj any, _ *words) error {
+	return obj.(protoObject).Unmarshal(raw)
+}
+
+// check reports whether protobuf keeps a value of a type. A nil check says that it keeps each.
+type check func(reflect.Value) bool
+
+// planner makes the checks of types. A check visits only the parts that can lose something:
+//
+//   - fields without a protobuf tag (a TypeMeta inside, the object of a RawExtension) must be zero;
+//   - a Time must have whole seconds, a MicroTime whole microseconds, and no monotonic clock;
+//   - a Quantity must be one that its text gives, so no finer than 1n.
+//
+// Other losses are none to equality.Semantic: time zones, the format of a quantity, and nil
+// for empty lists and maps.
+type planner map[reflect.Type]*struct{ check }
+
+func isZero(v reflect.Value) bool { return v.IsZero() }
+
+func (p planner) plan(t reflect.Type) check {
+	switch t {
+	case reflect.TypeFor[metav1.Time]():
+		return keepsTime
+	case reflect.TypeFor[metav1.MicroTime]():
+		return keepsMicroTime
+	case reflect.TypeFor[resource.Quantity]():
+		return keepsQuantity
+	case reflect.TypeFor[metav1.FieldsV1]():
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		if elem := p.plan(t.Elem()); elem != nil {
+			return func(v reflect.Value) bool { return v.IsNil() || elem(v.Elem()) }
+		}
+	case reflect.Slice:
+		if elem := p.plan(t.Elem()); elem != nil {
+			return func(v reflect.Value) bool {
+				for i := range v.Len() {
+					if !elem(v.Index(i)) {
+						return false
+					}
+				}
+				return true
+			}
+		}
+	case reflect.Map:
+		return p.planMap(t)
+	case reflect.Struct:
+		node := p[t]
+		if node == nil {
+			node = new(struct{ check })
+			p[t] = node
+			// For a type that contains itself: its inner check is the outer one.
+			node.check = func(v reflect.Value) bool { return node.check == nil || node.check(v) }
+			node.check = p.fields(t, -1)
+		}
+		return node.check
+	case reflect.Interface, reflect.Func, reflect.Chan, reflect.Array, reflect.Uintptr,
+		reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
+		return isZero
+	}
+	return nil
+}
+
+func (p planner) planMap(t reflect.Type) check {
+	elem := p.plan(t.Elem())
+	if p.plan(t.Key()) != nil {
+		return isZero
+	}
+	if elem == nil {
+		return nil
+	}
+	return func(v reflect.Value) bool {
+		if v.Len() == 0 {
+			return true
+		}
+		value := reflect.New(t.Elem()).Elem()
+		for it := v.MapRange(); it.Next(); {
+			value.SetIterValue(it)
+			if !elem(value) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// fields makes the check of a struct. The record keeps the field number skip.
+func (p planner) fields(t reflect.Type, skip int) check {
+	type field struct {
+		number int
+		keeps  check
+	}
+	var fields []field
+	for i := range t.NumField() {
+		if i == skip {
+			continue
+		}
+		keeps := check(isZero)
+		if tag := t.Field(i).Tag.Get("protobuf"); tag != "" && tag != "-" {
+			keeps = p.plan(t.Field(i).Type)
+		}
+		if keeps != nil {
+			fields = append(fields, field{i, keeps})
+		}
+	}
+	if fields == nil {
+		return nil
+	}
+	return func(v reflect.Value) bool {
+		for _, f := range fields {
+			if !f.keeps(v.Field(f.number)) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func keepsTime(v reflect.Value) bool {
+	t := v.Addr().Interface().(*metav1.Time).Time
+	return same(t, time.Unix(t.Unix(), 0))
+}
+
+func keepsMicroTime(v reflect.Value) bool {
+	t := v.Addr().Interface().(*metav1.MicroTime).Time
+	return same(t, time.Unix(t.Unix(), int64(t.Nanosecond()/1000*1000)))
+}
+
+// same compares as equality.Semantic does: t against what decoding gives. Protobuf writes nothing
+// for the zero time.
+func same(t, decoded time.Time) bool {
+	if t.IsZero() {
+		decoded = time.Time{}
+	}
+	return t.UTC() == decoded.UTC()
+}
+
+func keepsQuantity(v reflect.Value) bool {
+	q := v.Addr().Interface().(*resource.Quantity)
+	if n, ok := q.AsInt64(); ok && n >= 0 {
+		return true
+	}
+	copied := q.DeepCopy() // String writes into what it is called on
+	parsed, err := resource.ParseQuantity(copied.String())
+	return err == nil && parsed.Cmp(*q) == 0
+}
