@@ -2,8 +2,8 @@ package packed
 
 import (
 	"encoding/json"
-	"fmt"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -69,37 +69,47 @@ func heap() (bytes, objects uint64) {
 	return m.HeapAlloc, m.HeapObjects
 }
 
-// footprint returns the bytes and heap objects of each of n kept objects.
-func footprint(n int, keep func(i int) any) (bytes, objects float64, kept []any) {
-	kept = make([]any, n)
+// footprint returns the bytes and heap objects of each of n kept objects. It calls with, if that is
+// not nil, while they are there.
+func footprint(n int, keep func(i int) any, with func()) (bytes, objects float64) {
+	kept := make([]any, n)
 	b0, o0 := heap()
 	for i := range kept {
 		kept[i] = keep(i)
 	}
 	b1, o1 := heap()
-	return float64(b1-b0) / float64(n), float64(o1-o0) / float64(n), kept
+	if with != nil {
+		with()
+	}
+	runtime.KeepAlive(kept)
+	return float64(b1-b0) / float64(n), float64(o1-o0) / float64(n)
 }
 
+// BenchmarkFootprint gives the memory of objects as they are and packed, and the time of a
+// collection with them.
 func BenchmarkFootprint(b *testing.B) {
 	const n = 20_000
 	for _, s := range sources(b, n) {
 		b.Run(s.name, func(b *testing.B) {
 			for b.Loop() {
-				plain, plainObjects, kept := footprint(n/10, s.at)
-				runtime.KeepAlive(kept)
+				collect := func(unit string) func() {
+					return func() {
+						start := time.Now()
+						runtime.GC()
+						b.ReportMetric(float64(time.Since(start).Microseconds()), unit)
+					}
+				}
+				collect("GC-without-us")()
+				plain, plainObjects := footprint(n, s.at, collect("GC-plain-us"))
 				b.ReportMetric(plain, "plain-B/object")
 				b.ReportMetric(plainObjects, "plain-objects/object")
-				kept = nil
 				k := New(Options{})
-				bytes, objects, kept := footprint(n, func(i int) any { return k.Keep(s.at(i)) })
+				bytes, objects := footprint(n, func(i int) any { return k.Keep(s.at(i)) },
+					collect("GC-kept-us"))
 				b.ReportMetric(bytes, "kept-B/object")
 				b.ReportMetric(objects, "kept-objects/object")
 				b.ReportMetric(bytes/plain, "bytes-ratio")
 				b.ReportMetric(objects/plainObjects, "objects-ratio")
-				start := time.Now()
-				runtime.GC()
-				b.ReportMetric(float64(time.Since(start).Microseconds()), "GC-us")
-				runtime.KeepAlive(kept)
 				runtime.KeepAlive(k)
 			}
 		})
@@ -216,4 +226,19 @@ func BenchmarkJSON(b *testing.B) {
 	b.ReportMetric(float64(len(s.raw[0])), "bytes")
 }
 
-var _ = fmt.Sprint
+// BenchmarkElements keeps objects of one array: the runtime searches the weak pointers into an
+// allocation one by one.
+func BenchmarkElements(b *testing.B) {
+	for _, n := range []int{500, 5000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				array := make([]corev1.Pod, n)
+				k := New(Options{})
+				for i := range array {
+					k.Keep(&array[i])
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/object")
+		})
+	}
+}

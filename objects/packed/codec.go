@@ -43,15 +43,26 @@ func newTypeInfo(t reflect.Type) *typeInfo {
 		f.Type == reflect.TypeFor[metav1.TypeMeta]() {
 		info.meta = f.Index[0]
 	}
+	info.codec = jsonCodec{}
 	switch reflect.Zero(reflect.PointerTo(t)).Interface().(type) {
 	case *unstructured.Unstructured:
 		info.codec = treeCodec{}
 	case protoObject:
-		info.codec = newProtoCodec(t, info.meta)
-	default:
-		info.codec = jsonCodec{}
+		// A type without tags has only the methods of what it embeds, such as ObjectMeta.
+		if hasProtoTag(t) {
+			info.codec = newProtoCodec(t, info.meta)
+		}
 	}
 	return info
+}
+
+func hasProtoTag(t reflect.Type) bool {
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("protobuf") != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // typeMeta returns the version and kind that are written in obj.

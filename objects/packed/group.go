@@ -1,7 +1,6 @@
 package packed
 
 import (
-	"bytes"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -57,7 +56,6 @@ func (g *group) pack(obj any, m metav1.Object) *record {
 	if !ok {
 		return nil
 	}
-	s.raw = raw
 	start := appendParts(s.packed[:0], m)
 	need := len(start) + s2.MaxEncodedLen(len(raw))
 	if cap(start) < need {
@@ -78,7 +76,7 @@ func (g *group) pack(obj any, m metav1.Object) *record {
 		g.unproven.Add(-1)
 	}
 	r.decoded = weakPointer{weakTo(obj)}
-	g.observe(made, raw, len(packed))
+	g.observe(r, len(raw), len(packed))
 	return r
 }
 
@@ -99,22 +97,17 @@ type training struct {
 	next    int // seen at which collecting starts again, if nothing happens before
 	stride  int // every stride-th object becomes a sample
 	wanted  int // samples, 0 while none are collected
-	samples []sample
-	bytes   int // in samples
+	samples []*record
+	bytes   int // of the samples when decompressed
 	// The sizes since the window began, and the ratio of the first window of this generation.
 	raw, packed, inWindow int
 	ratio                 float64
 }
 
-// sample is an encoded object and the generation that it was encoded with.
-type sample struct {
-	raw  []byte
-	made *generation
-}
-
 const (
-	laterSamples = 96      // for dictionaries after the first
-	mostSampled  = 1 << 20 // bytes of samples: with fewer samples, large objects make a dictionary
+	laterSamples = 96 // for dictionaries after the first
+	mostStride   = 64
+	mostSampled  = 1 << 20 // bytes of samples: of large objects, fewer are enough
 	growth       = 8       // objects until the next dictionary, as a multiple of those so far
 	window       = 1024    // objects over which the ratio is measured
 	worse        = 1.25    // times the first window's ratio makes a new dictionary
@@ -127,24 +120,16 @@ func (t *training) start(wanted, stride int) {
 
 // observe counts a packed object, and makes the next dictionary when its samples are there. The
 // Keep that brings the last sample makes it, for some milliseconds; the others go on.
-func (g *group) observe(made *generation, raw []byte, packed int) {
+func (g *group) observe(r *record, raw, packed int) {
 	t := &g.training
 	t.mu.Lock()
 	t.seen++
-	t.raw, t.packed, t.inWindow = t.raw+len(raw), t.packed+packed, t.inWindow+1
+	t.raw, t.packed, t.inWindow = t.raw+raw, t.packed+packed, t.inWindow+1
 	if t.wanted == 0 {
-		bad := false
-		if t.inWindow == window {
-			ratio := float64(t.packed) / float64(t.raw)
-			if t.ratio == 0 {
-				t.ratio = ratio
-			}
-			bad = ratio > t.ratio*worse
-			t.raw, t.packed, t.inWindow = 0, 0, 0
-		}
+		bad := t.endWindow()
 		if t.seen >= t.next {
 			t.next = t.seen * growth
-			t.start(laterSamples, max(1, t.seen/laterSamples))
+			t.start(laterSamples, min(max(1, t.seen/laterSamples), mostStride))
 		} else if bad {
 			t.start(laterSamples, 1)
 		}
@@ -152,8 +137,8 @@ func (g *group) observe(made *generation, raw []byte, packed int) {
 		return
 	}
 	if t.seen%t.stride == 0 {
-		t.samples = append(t.samples, sample{bytes.Clone(raw), made})
-		t.bytes += len(raw)
+		t.samples = append(t.samples, r)
+		t.bytes += raw
 	}
 	if len(t.samples) < t.wanted && t.bytes < mostSampled {
 		t.mu.Unlock()
@@ -163,10 +148,24 @@ func (g *group) observe(made *generation, raw []byte, packed int) {
 	t.samples, t.wanted = nil, 0
 	t.mu.Unlock()
 
-	if next := g.train(samples); next != nil {
+	next := g.train(samples)
+	if next != nil {
 		g.current.Store(next)
-		t.mu.Lock()
-		t.ratio, t.raw, t.packed, t.inWindow = 0, 0, 0, 0
-		t.mu.Unlock()
 	}
+	t.mu.Lock()
+	t.ratio, t.raw, t.packed, t.inWindow = 0, 0, 0, 0
+	t.mu.Unlock()
+}
+
+// endWindow reports whether a window has just ended that packed worse than the first.
+func (t *training) endWindow() (bad bool) {
+	if t.inWindow < window {
+		return false
+	}
+	ratio := float64(t.packed) / float64(t.raw)
+	if t.ratio == 0 {
+		t.ratio = ratio
+	}
+	t.raw, t.packed, t.inWindow = 0, 0, 0
+	return ratio > t.ratio*worse
 }

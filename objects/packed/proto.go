@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -33,12 +34,26 @@ func (c protoCodec) encode(s *scratch, obj any, _ *words) ([]byte, bool) {
 		return nil, false
 	}
 	p := obj.(protoObject)
-	n := p.Size()
-	if cap(s.raw) < n {
-		s.raw = make([]byte, n+n/4)
+	if raw, ok := marshal(p, s.raw[:cap(s.raw)]); ok {
+		return raw, true
 	}
-	n, err := p.MarshalToSizedBuffer(s.raw[:n])
-	return s.raw[:n], err == nil
+	s.raw = make([]byte, p.Size()+leastRaw)
+	return marshal(p, s.raw)
+}
+
+// leastRaw is what a buffer has more than the first object that did not fit.
+const leastRaw = 16 << 10
+
+// marshal encodes into the end of buf: generated encoders write backwards, and so need not know
+// the size before. They panic for a buffer that is too small, as for an object that is invalid.
+func marshal(p protoObject, buf []byte) (raw []byte, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	n, err := p.MarshalToSizedBuffer(buf)
+	return buf[len(buf)-n:], err == nil
 }
 
 func (protoCodec) decode(raw []byte, obj any, _ *words) error {
@@ -68,6 +83,8 @@ func (p planner) plan(t reflect.Type) check {
 		return keepsMicroTime
 	case reflect.TypeFor[resource.Quantity]():
 		return keepsQuantity
+	case reflect.TypeFor[corev1.ResourceList]():
+		return keepsResources
 	case reflect.TypeFor[metav1.FieldsV1]():
 		return nil
 	}
@@ -177,15 +194,28 @@ func same(t, decoded time.Time) bool {
 	if t.IsZero() {
 		decoded = time.Time{}
 	}
-	return t.UTC() == decoded.UTC()
+	return t.UTC() == decoded.UTC() //nolint:staticcheck // Equal would ignore the monotonic clock
 }
 
 func keepsQuantity(v reflect.Value) bool {
-	q := v.Addr().Interface().(*resource.Quantity)
-	if n, ok := q.AsInt64(); ok && n >= 0 {
-		return true
+	return keptQuantity(*v.Addr().Interface().(*resource.Quantity))
+}
+
+// keepsResources is the check that reflection would make, without its allocations.
+func keepsResources(v reflect.Value) bool {
+	for _, q := range *v.Addr().Interface().(*corev1.ResourceList) {
+		if !keptQuantity(q) {
+			return false
+		}
 	}
-	copied := q.DeepCopy() // String writes into what it is called on
-	parsed, err := resource.ParseQuantity(copied.String())
-	return err == nil && parsed.Cmp(*q) == 0
+	return true
+}
+
+func keptQuantity(q resource.Quantity) bool {
+	if q.Cmp(*resource.NewMilliQuantity(q.MilliValue(), resource.DecimalSI)) == 0 {
+		return true // most are whole or thousandths, which every text gives exactly
+	}
+	q = q.DeepCopy() // String writes into what it is called on
+	parsed, err := resource.ParseQuantity(q.String())
+	return err == nil && parsed.Cmp(q) == 0
 }

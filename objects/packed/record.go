@@ -25,7 +25,7 @@ type record struct {
 	// decoded is the object: at first the one that was kept, later the one that was decoded last.
 	decoded weakPointer
 	values  [2]atomic.Pointer[list] // slots 0 and 1
-	more    atomic.Pointer[slot]    // the other slots
+	more    atomic.Pointer[laterSlot]
 }
 
 // GetObjectMeta returns the identity and the version of the object. It makes records pass

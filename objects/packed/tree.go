@@ -89,7 +89,7 @@ func (treeCodec) encode(s *scratch, obj any, w *words) ([]byte, bool) {
 	t := &s.tree
 	t.dst = s.raw[:0]
 	raw, ok := t.encode(obj.(*unstructured.Unstructured).Object, w)
-	t.dst = nil
+	s.raw, t.dst = raw, nil
 	return raw, ok
 }
 

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// slot is the memory for a slot beyond the first two.
-type slot struct {
+// laterSlot is the memory for a slot beyond the first two.
+type laterSlot struct {
 	number int
 	values *list
-	next   *slot
+	next   *laterSlot
 }
 
 // Values returns what compute returned for the object of kept in the first call with that slot, a
@@ -59,7 +59,7 @@ func (r *record) remember(number int, values *list) *list {
 		if known := r.known(number); known != nil {
 			return known
 		}
-		if r.more.CompareAndSwap(head, &slot{number, values, head}) {
+		if r.more.CompareAndSwap(head, &laterSlot{number, values, head}) {
 			return values
 		}
 	}

@@ -1,0 +1,2 @@
+// Package packed keeps objects as bytes.
+package packed
