@@ -116,21 +116,55 @@ func BenchmarkFootprint(b *testing.B) {
 	}
 }
 
+// BenchmarkKeep times Keep in turns with its two large parts.
 func BenchmarkKeep(b *testing.B) {
 	for _, s := range sources(b, 5000) {
 		b.Run(s.name, func(b *testing.B) {
 			k := New(Options{})
 			objects := make([]any, len(s.raw))
+			var r *record
 			for i := range objects {
 				objects[i] = s.at(i)
-				k.Keep(objects[i])
+				r = k.Keep(objects[i]).(*record)
 			}
+			codec, made, used := r.made.group.info.codec, r.made, new(scratch)
+			const turn = 200
+			buf, raws := make([]byte, 64<<10), make([][]byte, turn)
+			var keep, encode, compress time.Duration
+			n := 0
 			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				k.Keep(objects[i%len(objects)])
+			for at := 0; b.Loop(); at = (at + turn) % len(objects) {
+				batch := objects[at : at+turn]
+				start := time.Now()
+				for _, obj := range batch {
+					k.Keep(obj)
+				}
+				keep += time.Since(start)
+				start = time.Now()
+				for i, obj := range batch {
+					raw, _ := codec.encode(used, obj, made.words)
+					raws[i] = append(raws[i][:0], raw...)
+				}
+				encode += time.Since(start)
+				start = time.Now()
+				for _, raw := range raws {
+					made.compress(buf, raw)
+				}
+				compress += time.Since(start)
+				n += turn
 			}
+			report(b, n, map[string]time.Duration{"keep-us": keep, "bare-encode-us": encode,
+				"bare-compress-us": compress, "extra-us": keep - encode - compress})
 		})
 	}
+}
+
+// report gives times for each of n objects.
+func report(b *testing.B, n int, times map[string]time.Duration) {
+	for unit, d := range times {
+		b.ReportMetric(d.Seconds()*1e6/float64(n), unit)
+	}
+	b.ReportMetric(0, "ns/op")
 }
 
 func BenchmarkHot(b *testing.B) {
@@ -204,12 +238,8 @@ func BenchmarkCold(b *testing.B) {
 				decode += time.Since(start)
 				n += turn
 			}
-			us := func(d time.Duration) float64 { return d.Seconds() * 1e6 / float64(n) }
-			b.ReportMetric(us(object), "object-us")
-			b.ReportMetric(us(decompress), "bare-decompress-us")
-			b.ReportMetric(us(decode), "bare-decode-us")
-			b.ReportMetric(us(object-decompress-decode), "extra-us")
-			b.ReportMetric(0, "ns/op")
+			report(b, n, map[string]time.Duration{"object-us": object, "bare-decompress-us": decompress,
+				"bare-decode-us": decode, "extra-us": object - decompress - decode})
 		})
 	}
 }
