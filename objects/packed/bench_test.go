@@ -127,7 +127,7 @@ func BenchmarkKeep(b *testing.B) {
 				objects[i] = s.at(i)
 				r = k.Keep(objects[i]).(*record)
 			}
-			codec, made, used := r.made.group.info.codec, r.made, new(scratch)
+			codec, made, used := r.made.group.codec, r.made, new(scratch)
 			const turn = 200
 			buf, raws := make([]byte, 64<<10), make([][]byte, turn)
 			var keep, encode, compress time.Duration
@@ -231,7 +231,7 @@ func BenchmarkCold(b *testing.B) {
 					if s.name == "unstructured" {
 						obj = new(unstructured.Unstructured)
 					}
-					if err := r.made.group.info.codec.decode(raws[i], obj, r.made.words); err != nil {
+					if err := r.made.group.codec.decode(raws[i], obj, r.made.words); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -19,29 +19,25 @@ func (g *group) train(records []*record) *generation {
 			samples = append(samples, sample{raw, r.made})
 		}
 	}
-	next := &generation{group: g, words: g.info.codec.words(samples)}
+	next := &generation{group: g}
+	if tree, ok := g.codec.(treeCodec); ok {
+		next.words = tree.words(samples)
+	}
 	var learn, before, after []sample
 	for i, s := range samples {
-		raw, ok := g.info.codec.reencode(s, next.words)
-		switch {
-		case !ok:
-			return nil
-		case old.dictionary != nil && i%4 == 3:
-			before, after = append(before, s), append(after, sample{raw, next})
-		default:
-			learn = append(learn, sample{raw, next})
+		again := sample{s.raw, next}
+		if next.words != nil {
+			again = treeCodec{}.reencode(s, next)
+		}
+		if old.dictionary != nil && i%4 == 3 {
+			before, after = append(before, s), append(after, again)
+		} else {
+			learn = append(learn, again)
 		}
 	}
-	content := typical(learn, s2.MaxDictSize)
-	if len(content) < s2.MinDictSize {
-		return nil
-	}
 	// An encoded object most often starts as another does.
-	next.dictionary = s2.MakeDictManual(content, 0)
-	if next.dictionary == nil {
-		return nil
-	}
-	if float64(size(after)) > float64(size(before))*better {
+	next.dictionary = s2.MakeDictManual(typical(learn, s2.MaxDictSize), 0)
+	if next.dictionary == nil || float64(size(after)) > float64(size(before))*better {
 		return nil
 	}
 	return next

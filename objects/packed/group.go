@@ -13,8 +13,8 @@ import (
 
 // group is the objects of one type and kind. They share dictionaries.
 type group struct {
-	info      *typeInfo
-	typeMeta  metav1.TypeMeta
+	groupKey
+	codec     codec
 	nilObject any // a nil pointer to an object
 
 	current  atomic.Pointer[generation]
@@ -27,23 +27,16 @@ type group struct {
 type generation struct {
 	group      *group
 	dictionary *s2.Dict // nil before the first
-	words      *words   // nil for codecs that have none, and before the first dictionary
+	words      *words   // of unstructured objects; nil before the first dictionary
 }
 
-// verifyFirst is the number of objects that are compared after a round trip even though the check
-// of their type says that nothing is lost: a guard against hand-written encoders.
-const verifyFirst = 16
-
-// verifyAll stands for codecs that cannot say what they lose.
-const verifyAll = 1 << 62
-
-func newGroup(info *typeInfo, tm metav1.TypeMeta, first int) *group {
-	g := &group{info: info, typeMeta: tm}
-	g.nilObject = reflect.Zero(reflect.PointerTo(info.typ)).Interface()
+func newGroup(key groupKey, first int) *group {
+	g := &group{groupKey: key, nilObject: reflect.Zero(reflect.PointerTo(key.typ)).Interface()}
+	codec, verify := codecOf(key.typ)
+	g.codec = codec
+	g.unproven.Store(verify)
 	g.current.Store(&generation{group: g})
-	g.unproven.Store(info.codec.toVerify())
-	g.training.next = first * growth
-	g.training.start(first, 1)
+	g.training = training{next: first * growth, wanted: first, stride: 1}
 	return g
 }
 
@@ -52,7 +45,7 @@ func (g *group) pack(obj any, m metav1.Object) *record {
 	s := scratches.Get().(*scratch)
 	defer s.release()
 	made := g.current.Load()
-	raw, ok := g.info.codec.encode(s, obj, made.words)
+	raw, ok := g.codec.encode(s, obj, made.words)
 	if !ok {
 		return nil
 	}

@@ -277,7 +277,8 @@ func TestValues(t *testing.T) {
 	kept := []any{k.Keep(pod("a")), k.Keep(pod("b"))}
 	boom := errors.New("boom")
 	for slot := range 5 {
-		if _, err := k.Values(kept[0], slot, func(any) ([]string, error) { return nil, boom }); !errors.Is(err, boom) {
+		fails := func(any) ([]string, error) { return nil, boom }
+		if _, err := k.Values(kept[0], slot, fails); !errors.Is(err, boom) {
 			t.Errorf("slot %d: error %v", slot, err)
 		}
 		var calls atomic.Int32

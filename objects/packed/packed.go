@@ -1,10 +1,10 @@
 package packed
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +32,6 @@ type Keeper struct {
 
 	mu struct {
 		sync.RWMutex
-		types  map[reflect.Type]*typeInfo
 		groups map[groupKey]*group
 	}
 }
@@ -45,11 +44,7 @@ type groupKey struct {
 
 // New makes a Keeper.
 func New(o Options) *Keeper {
-	k := &Keeper{firstDictionary: o.FirstDictionary}
-	if k.firstDictionary <= 0 {
-		k.firstDictionary = 32
-	}
-	k.mu.types = map[reflect.Type]*typeInfo{}
+	k := &Keeper{firstDictionary: cmp.Or(max(o.FirstDictionary, 0), 32)}
 	k.mu.groups = map[groupKey]*group{}
 	return k
 }
@@ -91,20 +86,7 @@ func (k *Keeper) Object(kept any) any {
 
 // group finds or makes the group of an object of type *t, or returns nil if there are too many.
 func (k *Keeper) group(t reflect.Type, obj any) *group {
-	k.mu.RLock()
-	info := k.mu.types[t]
-	k.mu.RUnlock()
-	if info == nil {
-		info = newTypeInfo(t)
-		k.mu.Lock()
-		if known := k.mu.types[t]; known != nil {
-			info = known
-		} else if len(k.mu.types) < mostGroups {
-			k.mu.types[t] = info
-		}
-		k.mu.Unlock()
-	}
-	key := groupKey{t, info.typeMeta(obj)}
+	key := groupKey{t, kindOf(obj)}
 	k.mu.RLock()
 	g := k.mu.groups[key]
 	k.mu.RUnlock()
@@ -117,7 +99,7 @@ func (k *Keeper) group(t reflect.Type, obj any) *group {
 		return g
 	}
 	key.APIVersion, key.Kind = strings.Clone(key.APIVersion), strings.Clone(key.Kind)
-	g = newGroup(info, key.TypeMeta, k.firstDictionary)
+	g = newGroup(key, k.firstDictionary)
 	k.mu.groups[key] = g
 	return g
 }
@@ -139,12 +121,3 @@ func (s *scratch) release() {
 		scratches.Put(s)
 	}
 }
-
-// lists shares the index values that many records have in common. It is a cache without chains:
-// a list that falls into a used place replaces the older one, which stays with its records.
-type lists struct {
-	places atomic.Pointer[[4096]atomic.Pointer[list]]
-}
-
-// list is the values of one slot, read-only.
-type list []string

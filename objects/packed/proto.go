@@ -17,17 +17,7 @@ type protoObject interface {
 }
 
 // protoCodec is for the types of the Kubernetes API.
-type protoCodec struct {
-	wordless
-	keeps check
-}
-
-func newProtoCodec(t reflect.Type, typeMeta int) protoCodec {
-	p := planner{}
-	return protoCodec{keeps: p.fields(t, typeMeta)}
-}
-
-func (protoCodec) toVerify() int64 { return verifyFirst }
+type protoCodec struct{ keeps check }
 
 func (c protoCodec) encode(s *scratch, obj any, _ *words) ([]byte, bool) {
 	if c.keeps != nil && !c.keeps(reflect.ValueOf(obj).Elem()) {
@@ -73,8 +63,6 @@ type check func(reflect.Value) bool
 // for empty lists and maps.
 type planner map[reflect.Type]*struct{ check }
 
-func isZero(v reflect.Value) bool { return v.IsZero() }
-
 func (p planner) plan(t reflect.Type) check {
 	switch t {
 	case reflect.TypeFor[metav1.Time]():
@@ -105,7 +93,17 @@ func (p planner) plan(t reflect.Type) check {
 			}
 		}
 	case reflect.Map:
-		return p.planMap(t)
+		if elem := p.plan(t.Elem()); elem != nil {
+			return func(v reflect.Value) bool {
+				value := reflect.New(t.Elem()).Elem()
+				for it := v.MapRange(); it.Next(); {
+					if value.SetIterValue(it); !elem(value) {
+						return false
+					}
+				}
+				return true
+			}
+		}
 	case reflect.Struct:
 		node := p[t]
 		if node == nil {
@@ -113,53 +111,30 @@ func (p planner) plan(t reflect.Type) check {
 			p[t] = node
 			// For a type that contains itself: its inner check is the outer one.
 			node.check = func(v reflect.Value) bool { return node.check == nil || node.check(v) }
-			node.check = p.fields(t, -1)
+			node.check = p.fields(t, false)
 		}
 		return node.check
 	case reflect.Interface, reflect.Func, reflect.Chan, reflect.Array, reflect.Uintptr,
 		reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
-		return isZero
+		return reflect.Value.IsZero
 	}
 	return nil
 }
 
-func (p planner) planMap(t reflect.Type) check {
-	elem := p.plan(t.Elem())
-	if p.plan(t.Key()) != nil {
-		return isZero
-	}
-	if elem == nil {
-		return nil
-	}
-	return func(v reflect.Value) bool {
-		if v.Len() == 0 {
-			return true
-		}
-		value := reflect.New(t.Elem()).Elem()
-		for it := v.MapRange(); it.Next(); {
-			value.SetIterValue(it)
-			if !elem(value) {
-				return false
-			}
-		}
-		return true
-	}
-}
-
-// fields makes the check of a struct. The record keeps the field number skip.
-func (p planner) fields(t reflect.Type, skip int) check {
+// fields makes the check of a struct. The group keeps the TypeMeta of an outer one.
+func (p planner) fields(t reflect.Type, outer bool) check {
 	type field struct {
 		number int
 		keeps  check
 	}
 	var fields []field
 	for i := range t.NumField() {
-		if i == skip {
+		f := t.Field(i)
+		keeps := check(reflect.Value.IsZero)
+		if tag := f.Tag.Get("protobuf"); tag != "" && tag != "-" {
+			keeps = p.plan(f.Type)
+		} else if outer && f.Anonymous && f.Type == reflect.TypeFor[metav1.TypeMeta]() {
 			continue
-		}
-		keeps := check(isZero)
-		if tag := t.Field(i).Tag.Get("protobuf"); tag != "" && tag != "-" {
-			keeps = p.plan(t.Field(i).Type)
 		}
 		if keeps != nil {
 			fields = append(fields, field{i, keeps})

@@ -93,17 +93,19 @@ func (r *record) decode() (any, error) {
 
 func (r *record) decodeWith(s *scratch) (any, error) {
 	g := r.made.group
-	obj := reflect.New(g.info.typ).Interface()
+	obj := reflect.New(g.typ).Interface()
 	_, _, _, packed := r.parts()
 	raw, err := r.made.decompress(s.raw[:cap(s.raw)], bytesOf(packed))
 	if err != nil {
 		return obj, err
 	}
 	s.raw = raw
-	if err := g.info.codec.decode(raw, obj, r.made.words); err != nil {
+	if err := g.codec.decode(raw, obj, r.made.words); err != nil {
 		return obj, err
 	}
-	g.info.setTypeMeta(obj, g.typeMeta)
+	if tm := typeMetaIn(obj); tm != nil {
+		*tm = g.TypeMeta // protobuf has none
+	}
 	return obj, nil
 }
 

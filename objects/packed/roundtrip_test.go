@@ -134,8 +134,8 @@ func TestRoundTripOfOthers(t *testing.T) {
 	if packed["widget"] > 100 {
 		packed["widget"] = 200 // JSON makes nil of a pointer to the zero time
 	}
-	if want := map[string]int{"tree": 200, "widget": 200, "partial": 200, "embedding": 200}; !reflect.DeepEqual(
-		packed, want) {
+	want := map[string]int{"tree": 200, "widget": 200, "partial": 200, "embedding": 200}
+	if !reflect.DeepEqual(packed, want) {
 		t.Errorf("packed %v of 200 each, want %v", packed, want)
 	}
 }

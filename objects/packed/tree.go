@@ -83,8 +83,6 @@ type entry struct {
 	value any
 }
 
-func (treeCodec) toVerify() int64 { return 0 }
-
 func (treeCodec) encode(s *scratch, obj any, w *words) ([]byte, bool) {
 	t := &s.tree
 	t.dst = s.raw[:0]
@@ -182,7 +180,9 @@ func (t *treeWriter) tree(v map[string]any) bool {
 	}
 	end := len(t.entries)
 	// In order, because equal maps are to give equal bytes.
-	slices.SortFunc(t.entries[start:end], func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(t.entries[start:end], func(a, b entry) int {
+		return strings.Compare(a.key, b.key)
+	})
 	for i := start; i < end; i++ {
 		e := t.entries[i]
 		t.text(e.key)

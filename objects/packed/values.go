@@ -7,6 +7,15 @@ import (
 	"sync/atomic"
 )
 
+// lists shares the index values that many records have in common. It is a cache without chains:
+// a list that falls into a used place replaces the older one, which stays with its records.
+type lists struct {
+	places atomic.Pointer[[4096]atomic.Pointer[list]]
+}
+
+// list is the values of one slot, read-only.
+type list []string
+
 // laterSlot is the memory for a slot beyond the first two.
 type laterSlot struct {
 	number int

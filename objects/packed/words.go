@@ -51,13 +51,14 @@ func (c treeCodec) words(samples []sample) *words {
 	return w
 }
 
-func (c treeCodec) reencode(s sample, w *words) ([]byte, bool) {
+// reencode returns a sample as next encodes it.
+func (c treeCodec) reencode(s sample, next *generation) sample {
 	var u unstructured.Unstructured
-	if c.decode(s.raw, &u, s.made.words) != nil {
-		return nil, false
-	}
 	var t treeWriter
-	return t.encode(u.Object, w)
+	if c.decode(s.raw, &u, s.made.words) == nil {
+		t.encode(u.Object, next.words)
+	}
+	return sample{t.dst, next}
 }
 
 func visitStrings(v any, visit func(string)) {
