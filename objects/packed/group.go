@@ -98,8 +98,8 @@ type training struct {
 }
 
 const (
-	laterSamples = 96 // for dictionaries after the first
-	mostStride   = 64
+	laterSamples = 96      // for dictionaries after the first
+	mostStride   = 64      // so that collecting ends, however many objects there were
 	mostSampled  = 1 << 20 // bytes of samples: of large objects, fewer are enough
 	growth       = 8       // objects until the next dictionary, as a multiple of those so far
 	window       = 1024    // objects over which the ratio is measured

@@ -206,7 +206,7 @@ func TestSizes(t *testing.T) {
 	k := New(Options{FirstDictionary: 2})
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 3 {
-		for _, size := range []int{0, 1, 15, 1 << 10, 1 << 15, 1<<16 - 20, 1 << 16, 1 << 17, 1 << 21} {
+		for _, size := range []int{0, 1, 15, 1 << 10, 1 << 15, 1<<16 - 20, 1 << 16, 1 << 17, 1<<20 + 1} {
 			noise := make([]byte, size)
 			for i := range noise {
 				noise[i] = byte(rng.Uint32())
