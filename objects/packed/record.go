@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -93,7 +94,7 @@ func (r *record) decode() (any, error) {
 
 func (r *record) decodeWith(s *scratch) (any, error) {
 	g := r.made.group
-	obj := reflect.New(g.typ).Interface()
+	obj := g.newObject()
 	_, _, _, packed := r.parts()
 	raw, err := r.made.decompress(s.raw[:cap(s.raw)], bytesOf(packed))
 	if err != nil {
@@ -107,6 +108,21 @@ func (r *record) decodeWith(s *scratch) (any, error) {
 		*tm = g.TypeMeta // protobuf has none
 	}
 	return obj, nil
+}
+
+// roomy is an unstructured object in a block of 64 bytes. Alone it has 8, so that 1,024 of them lie
+// in one span of the heap, and the runtime searches the weak pointers of a span one by one: making
+// one takes 3 us, and 0.4 us in here.
+type roomy struct {
+	unstructured.Unstructured
+	_ [56]byte
+}
+
+func (g *group) newObject() any {
+	if _, ok := g.codec.(treeCodec); ok {
+		return &new(roomy).Unstructured
+	}
+	return reflect.New(g.typ).Interface()
 }
 
 // s2 uses a dictionary only for the first 64 KiB of a block. Larger objects go without.
