@@ -10,6 +10,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/google/pprof v0.0.0-20250403155104-27863c87afa6
 	github.com/jedib0t/go-pretty/v6 v6.8.3
+	github.com/klauspost/compress v1.20.4
 	github.com/montanaflynn/stats v0.14.0
 	github.com/prometheus/client_golang v1.24.0
 	github.com/prometheus/common v0.70.0
