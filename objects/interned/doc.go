@@ -1,0 +1,2 @@
+// Package interned keeps equal parts of Kubernetes objects once.
+package interned

@@ -1,0 +1,133 @@
+package interned
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+	"weak"
+)
+
+// pool finds the parts that objects share. It holds none of them: an entry has a weak pointer, and
+// dead entries go when the table is rebuilt, at the latest when there are as many as live ones.
+//
+// Readers take no lock. They load the table, and then its slots, which are written once.
+type pool struct {
+	table atomic.Pointer[table]
+	mu    struct {
+		sync.Mutex
+		used int // slots of the table
+	}
+}
+
+type table struct {
+	slots []atomic.Pointer[entry] // a power of two, at most half of them used
+}
+
+// entry is a part that objects may share; nothing of it changes.
+type entry struct {
+	hash  uint64
+	shape *shape
+	len   int // of a string or a slice
+	part  weak.Pointer[byte]
+}
+
+const leastSlots = 64
+
+func newPool() *pool {
+	p := &pool{}
+	p.table.Store(&table{slots: make([]atomic.Pointer[entry], leastSlots)})
+	return p
+}
+
+// find returns the part of the pool that equals the one at part, or nil.
+func (p *pool) find(hash uint64, sh *shape, part unsafe.Pointer, n int) unsafe.Pointer {
+	t := p.table.Load()
+	mask := uint64(len(t.slots) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		e := t.slots[i].Load()
+		if e == nil {
+			return nil
+		}
+		if e.hash != hash || e.shape != sh || e.len != n {
+			continue
+		}
+		// Safety: the entry's part has its shape, and the pointer keeps it from now on.
+		found := unsafe.Pointer(e.part.Value())
+		if found != nil && equalPart(sh, found, part, n) {
+			return found
+		}
+	}
+}
+
+// add is find, but enters the part at part if there is none equal to it. From then on, as long as
+// anything refers to that part, nobody may write to it.
+func (p *pool) add(hash uint64, sh *shape, part unsafe.Pointer, n int) unsafe.Pointer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if found := p.find(hash, sh, part, n); found != nil {
+		return found
+	}
+	t := p.table.Load()
+	if 2*(p.mu.used+1) > len(t.slots) {
+		t = p.rebuildLocked(t)
+	}
+	// Safety: a weak pointer is to the memory, whatever its type.
+	t.put(&entry{hash, sh, n, weak.Make((*byte)(part))})
+	p.mu.used++
+	return part
+}
+
+// rebuildLocked makes a table of the live entries that has room for half as many more at least.
+func (p *pool) rebuildLocked(old *table) *table {
+	var live []*entry
+	for i := range old.slots {
+		if e := old.slots[i].Load(); e != nil && e.part.Value() != nil {
+			live = append(live, e)
+		}
+	}
+	size := max(leastSlots, 1<<bits.Len(uint(3*len(live))))
+	t := &table{slots: make([]atomic.Pointer[entry], size)}
+	for _, e := range live {
+		t.put(e)
+	}
+	p.mu.used = len(live)
+	p.table.Store(t)
+	return t
+}
+
+func (t *table) put(e *entry) {
+	mask := uint64(len(t.slots) - 1)
+	i := e.hash & mask
+	for t.slots[i].Load() != nil {
+		i = (i + 1) & mask
+	}
+	t.slots[i].Store(e)
+}
+
+// sights remembers which parts were seen once, and by which object, in four bytes each. A part
+// goes to the pool when a second object has it. Versions of one object count as that object:
+// otherwise all that distinguishes it would enter the pool at its first update.
+//
+// A sight is forgotten when another one takes its slot. A wrong guess costs memory, nothing else.
+type sights struct {
+	slots []atomic.Uint32 // 20 bits of a hash, 12 of an owner
+}
+
+const ownerBits = 12
+
+func newSights(n int) *sights {
+	return &sights{slots: make([]atomic.Uint32, 1<<bits.Len(uint(max(n, 2)-1)))}
+}
+
+// seen says whether another object than owner has seen the hash, and notes that owner has.
+func (s *sights) seen(hash uint64, owner uint32) bool {
+	slot := &s.slots[hash&uint64(len(s.slots)-1)]
+	now := uint32(hash>>(32+ownerBits))<<ownerBits | owner
+	before := slot.Load()
+	if before>>ownerBits == now>>ownerBits {
+		return before != now
+	}
+	slot.Store(now)
+	return false
+}
