@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// equalPart says whether the parts at a and b, of one shape and length, are equal: bit by bit, so
-// that -0 is not 0, but with nothing said about memory. It only reads.
+// equalPart says whether the parts at a and b, of one shape and length, are equal, which has
+// nothing to do with where they lie. It only reads.
 func equalPart(sh *shape, a, b unsafe.Pointer, n int) bool {
 	if a == b {
 		return true
@@ -20,10 +20,6 @@ func equalPart(sh *shape, a, b unsafe.Pointer, n int) bool {
 		return textAt(a, n) == textAt(b, n)
 	case textKind:
 		return *(*string)(a) == *(*string)(b)
-	case listKind:
-		return equalLists(*(*[]any)(a), *(*[]any)(b))
-	case fieldKind:
-		return equalFields(mapAt[map[string]any](a), mapAt[map[string]any](b))
 	case pointerKind:
 		return equal(sh.elem.ops, a, b)
 	case sliceKind:
@@ -50,7 +46,8 @@ func equal(ops []op, a, b unsafe.Pointer) bool {
 				return false
 			}
 		case treeKind:
-			if !equalTrees(*(*any)(p), *(*any)(q)) {
+			// Objects of Go types hardly have such values. The hashes tell 0 from -0.
+			if !reflect.DeepEqual(*(*any)(p), *(*any)(q)) {
 				return false
 			}
 		case sliceKind:
@@ -98,7 +95,7 @@ func equalSlices(elem *shape, a, b unsafe.Pointer, n int) bool {
 func equalMaps(sh *shape, a, b unsafe.Pointer) bool {
 	switch sh.kind {
 	case fieldKind:
-		return equalFields(mapAt[map[string]any](a), mapAt[map[string]any](b))
+		return reflect.DeepEqual(mapAt[map[string]any](a), mapAt[map[string]any](b))
 	case textMapKind:
 		s, t := mapAt[map[string]string](a), mapAt[map[string]string](b)
 		if len(s) != len(t) {
@@ -143,49 +140,67 @@ func equalMaps(sh *shape, a, b unsafe.Pointer) bool {
 	return true
 }
 
-func equalTrees(a, b any) bool {
-	p, q := boxOf(&a), boxOf(&b)
-	if p.typ != q.typ {
-		return false
-	}
-	if p.data == q.data {
-		return true
-	}
-	switch a := a.(type) {
-	case string:
-		return a == b.(string)
-	case map[string]any:
-		return equalFields(a, b.(map[string]any))
-	case []any:
-		return equalLists(a, b.([]any))
-	case int64:
-		return a == b.(int64)
-	case bool:
-		return a == b.(bool)
-	case float64:
-		return math.Float64bits(a) == math.Float64bits(b.(float64))
-	}
-	return false
+// noted compares values as unstructured objects hold them. It goes through the notes of one of the
+// values, since that takes less time than its maps.
+type noted struct {
+	fields []field
+	at     int
 }
 
-func equalFields(a, b map[string]any) bool {
+// equalPart is equalPart where noted are the fields of the part at b.
+func (e *noted) equalPart(sh *shape, a, b unsafe.Pointer, n int) bool {
+	switch {
+	case a == b:
+		return true
+	case sh.kind == fieldKind:
+		return e.equalFields(mapAt[map[string]any](a), mapAt[map[string]any](b))
+	case sh.kind == listKind:
+		return e.equalLists(*(*[]any)(a), *(*[]any)(b))
+	}
+	return equalPart(sh, a, b, n)
+}
+
+func (e *noted) equalTrees(a, b any) bool {
+	if boxOf(&a).typ != boxOf(&b).typ {
+		return false
+	}
+	switch b := b.(type) {
+	case string:
+		return a.(string) == b
+	case map[string]any:
+		return e.equalFields(a.(map[string]any), b)
+	case []any:
+		return e.equalLists(a.([]any), b)
+	case int64:
+		return a.(int64) == b
+	case bool:
+		return a.(bool) == b
+	case float64:
+		return math.Float64bits(a.(float64)) == math.Float64bits(b)
+	}
+	return boxOf(&a).data == boxOf(&b).data
+}
+
+func (e *noted) equalFields(a, b map[string]any) bool {
 	if len(a) != len(b) || (a == nil) != (b == nil) {
 		return false
 	}
-	for k, v := range a {
-		if u, ok := b[k]; !ok || !equalTrees(v, u) {
+	for range len(b) {
+		f := &e.fields[e.at]
+		e.at++
+		if v, ok := a[f.key]; !ok || !e.equalTrees(v, f.value) {
 			return false
 		}
 	}
 	return true
 }
 
-func equalLists(a, b []any) bool {
+func (e *noted) equalLists(a, b []any) bool {
 	if len(a) != len(b) || (a == nil) != (b == nil) {
 		return false
 	}
-	for i, v := range a {
-		if !equalTrees(v, b[i]) {
+	for i, v := range b {
+		if !e.equalTrees(a[i], v) {
 			return false
 		}
 	}

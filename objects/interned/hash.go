@@ -18,6 +18,7 @@ import (
 type walk struct {
 	pool   *pool
 	sights *sights
+	keys   *keys
 	owner  uint32 // tells this object from others, see sights
 
 	nodes    []node

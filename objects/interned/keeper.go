@@ -19,6 +19,7 @@ type Options struct {
 type Keeper struct {
 	pool   *pool
 	sights *sights
+	keys   keys
 	walks  sync.Pool
 }
 
@@ -28,7 +29,7 @@ func New(options Options) *Keeper {
 		options.Sights = 1 << 18
 	}
 	k := &Keeper{pool: newPool(), sights: newSights(options.Sights)}
-	k.walks.New = func() any { return &walk{pool: k.pool, sights: k.sights} }
+	k.walks.New = func() any { return &walk{pool: k.pool, sights: k.sights, keys: &k.keys} }
 	return k
 }
 

@@ -2,6 +2,7 @@ package interned
 
 import (
 	"math/bits"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -40,8 +41,10 @@ func newPool() *pool {
 	return p
 }
 
-// find returns the part of the pool that equals the one at part, or nil.
-func (p *pool) find(hash uint64, sh *shape, part unsafe.Pointer, n int) unsafe.Pointer {
+// find returns the part of the pool that equals the one at part, or nil. fields are the notes of
+// that part and of what comes behind it.
+func (p *pool) find(hash uint64, sh *shape, part unsafe.Pointer, n int,
+	fields []field) unsafe.Pointer {
 	t := p.table.Load()
 	mask := uint64(len(t.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
@@ -54,7 +57,7 @@ func (p *pool) find(hash uint64, sh *shape, part unsafe.Pointer, n int) unsafe.P
 		}
 		// Safety: the entry's part has its shape, and the pointer keeps it from now on.
 		found := unsafe.Pointer(e.part.Value())
-		if found != nil && equalPart(sh, found, part, n) {
+		if found != nil && (&noted{fields: fields}).equalPart(sh, found, part, n) {
 			return found
 		}
 	}
@@ -62,10 +65,11 @@ func (p *pool) find(hash uint64, sh *shape, part unsafe.Pointer, n int) unsafe.P
 
 // add is find, but enters the part at part if there is none equal to it. From then on, as long as
 // anything refers to that part, nobody may write to it.
-func (p *pool) add(hash uint64, sh *shape, part unsafe.Pointer, n int) unsafe.Pointer {
+func (p *pool) add(hash uint64, sh *shape, part unsafe.Pointer, n int,
+	fields []field) unsafe.Pointer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if found := p.find(hash, sh, part, n); found != nil {
+	if found := p.find(hash, sh, part, n, fields); found != nil {
 		return found
 	}
 	t := p.table.Load()
@@ -130,4 +134,32 @@ func (s *sights) seen(hash uint64, owner uint32) bool {
 	}
 	slot.Store(now)
 	return false
+}
+
+// keys keeps the keys of maps once, of which there are few in a cluster. It holds the latest two
+// in each pair of slots, because looking for these takes a fraction of the time that a pool takes.
+type keys struct {
+	slots [1 << 11]atomic.Pointer[string]
+}
+
+// longestKey is the number of bytes up to which keys are kept: all of them take 200 KB at most.
+const longestKey = 63
+
+func (k *keys) share(s string, hash uint64) string {
+	if len(s) > longestKey || s == "" {
+		return s
+	}
+	i := hash % uint64(len(k.slots))
+	first, second := &k.slots[i], &k.slots[i^1]
+	known := first.Load()
+	if known != nil && *known == s {
+		return *known
+	}
+	if other := second.Load(); other != nil && *other == s {
+		return *other
+	}
+	s = strings.Clone(s)
+	second.Store(known)
+	first.Store(&s)
+	return s
 }

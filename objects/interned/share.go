@@ -22,7 +22,7 @@ func (w *walk) skip(n node) { w.at, w.atField = int(n.end), int(n.endField) }
 // consists of, with inside set.
 func (w *walk) known(hash uint64, sh *shape, p unsafe.Pointer, n int, inside bool) (
 	known unsafe.Pointer, pooled bool) {
-	if known = w.pool.find(hash, sh, p, n); known != nil || inside {
+	if known = w.pool.find(hash, sh, p, n, w.fields[w.atField:]); known != nil || inside {
 		return known, false
 	}
 	return nil, w.sights.seen(hash, w.owner)
@@ -61,7 +61,7 @@ func (w *walk) share(ops []op, p unsafe.Pointer, inside bool) {
 }
 
 func (w *walk) sharePointer(sh *shape, p *unsafe.Pointer, inside bool) {
-	n := w.next()
+	n, fields := w.next(), w.fields[w.atField:]
 	known, pooled := w.known(n.hash, sh, *p, 0, inside)
 	if known == nil {
 		if sh.kind == pointerKind {
@@ -70,7 +70,7 @@ func (w *walk) sharePointer(sh *shape, p *unsafe.Pointer, inside bool) {
 			w.shareEntries(sh, *p, inside || pooled)
 		}
 		if pooled {
-			known = w.pool.add(n.hash, sh, *p, 0)
+			known = w.pool.add(n.hash, sh, *p, 0, fields)
 		}
 	}
 	if known != nil && known != *p {
@@ -83,7 +83,7 @@ func (w *walk) shareText(s *string, hash uint64, inside bool) {
 	known, pooled := w.known(hash, textShape, dataOf(*s), len(*s), inside)
 	switch {
 	case pooled:
-		known = w.pool.add(hash, textShape, dataOf(strings.Clone(*s)), len(*s))
+		known = w.pool.add(hash, textShape, dataOf(strings.Clone(*s)), len(*s), nil)
 	case inside && known == nil:
 		*s = strings.Clone(*s)
 	}
@@ -108,7 +108,7 @@ func (w *walk) shareSlice(sh *shape, s *slice, inside bool) {
 			}
 		}
 		if pooled {
-			known = w.pool.add(n.hash, sh, s.data, s.len)
+			known = w.pool.add(n.hash, sh, s.data, s.len, nil)
 		}
 	}
 	if known != nil && known != s.data {
@@ -129,9 +129,10 @@ func (w *walk) shareEntries(sh *shape, m unsafe.Pointer, inside bool) {
 	case textMapKind:
 		m := mapAt[map[string]string](m)
 		for k, v := range m {
-			key, value := k, v
-			w.shareKey(&key, inside)
-			w.shareKey(&value, inside)
+			key, value := w.keys.share(k, hashText(k)), v
+			if v != "" {
+				w.shareText(&value, hashText(v), inside)
+			}
 			if dataOf(key) != dataOf(k) || dataOf(value) != dataOf(v) {
 				m[key] = value
 			}
@@ -139,18 +140,10 @@ func (w *walk) shareEntries(sh *shape, m unsafe.Pointer, inside bool) {
 	case quantityMapKind:
 		m := mapAt[map[string]resource.Quantity](m)
 		for k, v := range m {
-			key := k
-			if w.shareKey(&key, inside); dataOf(key) != dataOf(k) {
+			if key := w.keys.share(k, hashText(k)); dataOf(key) != dataOf(k) {
 				m[key] = v
 			}
 		}
-	}
-}
-
-// shareKey is shareText for a string without notes.
-func (w *walk) shareKey(s *string, inside bool) {
-	if *s != "" {
-		w.shareText(s, hashText(*s), inside)
 	}
 }
 
@@ -158,10 +151,7 @@ func (w *walk) shareFields(m map[string]any, inside bool) {
 	for range len(m) {
 		f := &w.fields[w.atField]
 		w.atField++
-		key, value := f.key, f.value
-		if key != "" {
-			w.shareText(&key, f.hash, inside)
-		}
+		key, value := w.keys.share(f.key, f.hash), f.value
 		w.shareTree(&value, inside)
 		if dataOf(key) != dataOf(f.key) || boxOf(&value).data != boxOf(&f.value).data {
 			m[key] = value
@@ -192,7 +182,7 @@ func (w *walk) shareTree(p *any, inside bool) {
 	default:
 		return
 	}
-	n := w.next()
+	n, fields := w.next(), w.fields[w.atField:]
 	known, pooled := w.known(n.hash, sh, b.data, 0, inside)
 	if known == nil && (inside || pooled || sh != boxShape) {
 		switch v := (*p).(type) {
@@ -210,7 +200,7 @@ func (w *walk) shareTree(p *any, inside bool) {
 			}
 		}
 		if pooled {
-			known = w.pool.add(n.hash, sh, b.data, 0)
+			known = w.pool.add(n.hash, sh, b.data, 0, fields)
 		}
 	}
 	if known != nil && known != b.data {
