@@ -158,8 +158,8 @@ func (k *keys) share(s string, hash uint64) string {
 	if other := second.Load(); other != nil && *other == s {
 		return *other
 	}
-	s = strings.Clone(s)
+	kept := strings.Clone(s)
 	second.Store(known)
-	first.Store(&s)
-	return s
+	first.Store(&kept)
+	return kept
 }
