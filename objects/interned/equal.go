@@ -9,8 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// equalPart says whether the parts at a and b, of one shape and length, are equal, which has
-// nothing to do with where they lie. It only reads.
+// equalPart says whether the parts at a and b, of one shape and length, are equal: bit by bit, so
+// that -0 is not 0, but with nothing said about memory. It writes to a Quantity that no reader has,
+// see settleKind, and otherwise only reads.
 func equalPart(sh *shape, a, b unsafe.Pointer, n int) bool {
 	if a == b {
 		return true
@@ -20,6 +21,8 @@ func equalPart(sh *shape, a, b unsafe.Pointer, n int) bool {
 		return textAt(a, n) == textAt(b, n)
 	case textKind:
 		return *(*string)(a) == *(*string)(b)
+	case listKind:
+		return equalLists(*(*[]any)(a), *(*[]any)(b))
 	case pointerKind:
 		return equal(sh.elem.ops, a, b)
 	case sliceKind:
@@ -40,14 +43,14 @@ func equal(ops []op, a, b unsafe.Pointer) bool {
 			if !equalRaw(p, q, o.size) {
 				return false
 			}
-		case settleKind: // its string is compared
+		case settleKind: // and then compared like other structs
+			_, _ = (*resource.Quantity)(p).String(), (*resource.Quantity)(q).String()
 		case stringKind:
 			if *(*string)(p) != *(*string)(q) {
 				return false
 			}
 		case treeKind:
-			// Objects of Go types hardly have such values. The hashes tell 0 from -0.
-			if !reflect.DeepEqual(*(*any)(p), *(*any)(q)) {
+			if !equalTrees(*(*any)(p), *(*any)(q)) {
 				return false
 			}
 		case sliceKind:
@@ -95,7 +98,7 @@ func equalSlices(elem *shape, a, b unsafe.Pointer, n int) bool {
 func equalMaps(sh *shape, a, b unsafe.Pointer) bool {
 	switch sh.kind {
 	case fieldKind:
-		return reflect.DeepEqual(mapAt[map[string]any](a), mapAt[map[string]any](b))
+		return equalFields(mapAt[map[string]any](a), mapAt[map[string]any](b))
 	case textMapKind:
 		s, t := mapAt[map[string]string](a), mapAt[map[string]string](b)
 		if len(s) != len(t) {
@@ -115,7 +118,7 @@ func equalMaps(sh *shape, a, b unsafe.Pointer) bool {
 		for k, v := range s {
 			u, ok := t[k]
 			p[0], p[1] = v, u
-			if !ok || !equal(sh.elem.ops, unsafe.Pointer(&p[0]), unsafe.Pointer(&p[1])) {
+			if !ok || !equal(sh.elem.ops[1:], unsafe.Pointer(&p[0]), unsafe.Pointer(&p[1])) {
 				return false
 			}
 		}
@@ -140,67 +143,52 @@ func equalMaps(sh *shape, a, b unsafe.Pointer) bool {
 	return true
 }
 
-// noted compares values as unstructured objects hold them. It goes through the notes of one of the
-// values, since that takes less time than its maps.
-type noted struct {
-	fields []field
-	at     int
-}
-
-// equalPart is equalPart where noted are the fields of the part at b.
-func (e *noted) equalPart(sh *shape, a, b unsafe.Pointer, n int) bool {
-	switch {
-	case a == b:
-		return true
-	case sh.kind == fieldKind:
-		return e.equalFields(mapAt[map[string]any](a), mapAt[map[string]any](b))
-	case sh.kind == listKind:
-		return e.equalLists(*(*[]any)(a), *(*[]any)(b))
-	}
-	return equalPart(sh, a, b, n)
-}
-
-func (e *noted) equalTrees(a, b any) bool {
-	if boxOf(&a).typ != boxOf(&b).typ {
+func equalTrees(a, b any) bool {
+	p, q := boxOf(&a), boxOf(&b)
+	if p.typ != q.typ {
 		return false
 	}
-	switch b := b.(type) {
-	case string:
-		return a.(string) == b
-	case map[string]any:
-		return e.equalFields(a.(map[string]any), b)
-	case []any:
-		return e.equalLists(a.([]any), b)
-	case int64:
-		return a.(int64) == b
-	case bool:
-		return a.(bool) == b
-	case float64:
-		return math.Float64bits(a.(float64)) == math.Float64bits(b)
+	if p.data == q.data {
+		return true
 	}
-	return boxOf(&a).data == boxOf(&b).data
+	switch a := a.(type) {
+	case string:
+		return a == b.(string)
+	case map[string]any:
+		return equalFields(a, b.(map[string]any))
+	case []any:
+		return equalLists(a, b.([]any))
+	case int64:
+		return a == b.(int64)
+	case bool:
+		return a == b.(bool)
+	case float64:
+		return math.Float64bits(a) == math.Float64bits(b.(float64))
+	}
+	return false
 }
 
-func (e *noted) equalFields(a, b map[string]any) bool {
+func equalFields(a, b map[string]any) bool {
 	if len(a) != len(b) || (a == nil) != (b == nil) {
 		return false
 	}
-	for range len(b) {
-		f := &e.fields[e.at]
-		e.at++
-		if v, ok := a[f.key]; !ok || !e.equalTrees(v, f.value) {
+	if len(a) == 0 {
+		return true
+	}
+	for k, v := range a {
+		if u, ok := b[k]; !ok || !equalTrees(v, u) {
 			return false
 		}
 	}
 	return true
 }
 
-func (e *noted) equalLists(a, b []any) bool {
+func equalLists(a, b []any) bool {
 	if len(a) != len(b) || (a == nil) != (b == nil) {
 		return false
 	}
-	for i, v := range b {
-		if !e.equalTrees(a[i], v) {
+	for i, v := range a {
+		if !equalTrees(v, b[i]) {
 			return false
 		}
 	}

@@ -16,9 +16,7 @@ import (
 // each part. Its second pass goes the same way with these notes, from the root down, and skips
 // what lies inside of a part that it has replaced.
 type walk struct {
-	pool   *pool
-	sights *sights
-	keys   *keys
+	keeper *Keeper
 	owner  uint32 // tells this object from others, see sights
 
 	nodes    []node
@@ -33,7 +31,9 @@ type walk struct {
 
 // node is a part that the first pass has met.
 type node struct {
-	hash uint64
+	hash  uint64
+	path  uint64         // the way to it from the root, see guesses
+	known unsafe.Pointer // the part of the pool that was guessed right
 	// end and endField are how many nodes and fields were noted when the part was complete.
 	end, endField int32
 }
@@ -79,30 +79,18 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// open notes a part whose content is about to be hashed. The caller must call close.
-func (w *walk) open() int {
-	w.depth++
-	if w.depth > mostDepth || len(w.nodes) >= mostNodes {
-		w.tooLarge = true
-	}
-	w.nodes = append(w.nodes, node{})
-	return len(w.nodes) - 1
-}
+// step returns the way to the i-th step from a place that path leads to.
+func step(path uint64, i int) uint64 { return (path + uint64(i) + 1) * 0x9e37_79b9_7f4a_7c15 }
 
-func (w *walk) close(i int, hash uint64) uint64 {
-	w.depth--
-	w.nodes[i] = node{hash, int32(len(w.nodes)), int32(len(w.fields))}
+// leaf notes a part without parts.
+func (w *walk) leaf(hash uint64) uint64 {
+	w.nodes = append(w.nodes, node{hash: hash, end: int32(len(w.nodes)) + 1,
+		endField: int32(len(w.fields))})
 	return hash
 }
 
-// leaf notes a part without parts.
-func (w *walk) leaf(hash uint64) uint64 { return w.close(w.open(), hash) }
-
 // hash returns the hash of the value at p, which has the steps ops, on top of the hash h.
-func (w *walk) hash(ops []op, p unsafe.Pointer, h uint64) uint64 {
-	if w.tooLarge {
-		return h
-	}
+func (w *walk) hash(ops []op, p unsafe.Pointer, h, path uint64) uint64 {
 	for i := range ops {
 		o := &ops[i]
 		q := unsafe.Add(p, o.off) // Safety: ops are those of the type of the value at p
@@ -116,27 +104,66 @@ func (w *walk) hash(ops []op, p unsafe.Pointer, h uint64) uint64 {
 			if s := *(*string)(q); s != "" {
 				x = w.leaf(hashText(s))
 			}
-		case pointerKind:
-			if t := *(*unsafe.Pointer)(q); t != nil {
-				n := w.open()
-				x = w.close(n, w.hash(o.part.elem.ops, t, o.part.salt))
-			}
 		case sliceKind:
-			if s := (*slice)(q); s.data != nil {
-				x = w.hashSlice(o.part, s)
+			if s := (*slice)(q); s.len > 0 {
+				x = w.hashPart(o.part, s.data, s.len, step(path, i))
+			} else if s.data != nil {
+				x = o.part.salt
 			}
 		case treeKind:
-			x = w.hashTree(*(*any)(q))
-		default:
-			if m := *(*unsafe.Pointer)(q); m != nil {
-				n := w.open()
-				x = w.close(n, w.hashMap(o.part, m))
+			x = w.hashTree(*(*any)(q), step(path, i))
+		default: // a pointer, or a map, which is one
+			if t := *(*unsafe.Pointer)(q); t != nil {
+				x = w.hashPart(o.part, t, 0, step(path, i))
 			}
 		}
 		if x != 0 {
 			h = mix(h+uint64(i), x)
 		}
 	}
+	return h
+}
+
+// hashPart notes the part at p and returns its hash.
+func (w *walk) hashPart(sh *shape, p unsafe.Pointer, n int, path uint64) uint64 {
+	if w.depth == mostDepth || len(w.nodes) >= mostNodes {
+		w.tooLarge = true
+	}
+	if w.tooLarge {
+		return 0
+	}
+	if e, known := w.keeper.guesses.right(path, sh, p, n); e != nil {
+		w.leaf(e.hash)
+		w.nodes[len(w.nodes)-1].known = known
+		return e.hash
+	}
+	i := len(w.nodes)
+	w.nodes = append(w.nodes, node{})
+	w.depth++
+	h := sh.salt + uint64(n)
+	switch sh.kind {
+	case pointerKind:
+		h = w.hash(sh.elem.ops, p, h, path)
+	case sliceKind:
+		size := sh.elem.typ.Size()
+		if sh.elem.flat() {
+			h = mix(h, maphash.Bytes(seed, unsafe.Slice((*byte)(p), size*uintptr(n))))
+			break
+		}
+		for j := range n {
+			h = w.hash(sh.elem.ops, unsafe.Add(p, uintptr(j)*size), h+uint64(j), step(path, j))
+		}
+	case listKind:
+		list := *(*[]any)(p)
+		h += uint64(len(list))
+		for j, v := range list {
+			h = mix(h, w.hashTree(v, step(path, j)))
+		}
+	default:
+		h += w.hashEntries(sh, p, path)
+	}
+	w.depth--
+	w.nodes[i] = node{hash: h, path: path, end: int32(len(w.nodes)), endField: int32(len(w.fields))}
 	return h
 }
 
@@ -161,30 +188,20 @@ func hashRaw(p unsafe.Pointer, size uintptr) uint64 {
 	return h
 }
 
-func (w *walk) hashSlice(sh *shape, s *slice) uint64 {
-	h := sh.salt + uint64(s.len)
-	if s.len == 0 {
-		return h
-	}
-	n := w.open()
-	size := sh.elem.typ.Size()
-	if sh.elem.flat() {
-		h = mix(h, maphash.Bytes(seed, unsafe.Slice((*byte)(s.data), size*uintptr(s.len))))
-	} else {
-		for i := range s.len {
-			h = w.hash(sh.elem.ops, unsafe.Add(s.data, uintptr(i)*size), h+uint64(i))
-		}
-	}
-	return w.close(n, h)
-}
-
-// hashMap returns a sum over the entries, because they come in any order. Only a map[string]any
-// gets notes of its values; the entries of other maps are not shared one by one, or are strings.
-func (w *walk) hashMap(sh *shape, m unsafe.Pointer) uint64 {
-	h := sh.salt
+// hashEntries returns a sum over the entries of a map, because they come in any order. Only those
+// of a map[string]any get notes: the entries of others are strings, or not shared one by one.
+func (w *walk) hashEntries(sh *shape, m unsafe.Pointer, path uint64) (h uint64) {
 	switch sh.kind {
 	case fieldKind:
-		return w.hashFields(mapAt[map[string]any](m))
+		fields := mapAt[map[string]any](m)
+		if len(fields) == 0 {
+			return 0 // which a range takes longer to find out
+		}
+		for k, v := range fields {
+			x := hashText(k)
+			w.fields = append(w.fields, field{x, k, v})
+			h += mix(x, w.hashTree(v, step(path, int(x))))
+		}
 	case textMapKind:
 		for k, v := range mapAt[map[string]string](m) {
 			h += mix(hashText(k), hashText(v))
@@ -199,8 +216,8 @@ func (w *walk) hashMap(sh *shape, m unsafe.Pointer) uint64 {
 		for i := reflectMap(sh, m).MapRange(); i.Next(); {
 			k.Elem().SetIterKey(i)
 			v.Elem().SetIterValue(i)
-			h += w.unnoted(sh.elem.ops, v.UnsafePointer(),
-				w.unnoted(sh.key.ops, k.UnsafePointer(), k1))
+			x := w.unnoted(sh.key.ops, k.UnsafePointer(), k1)
+			h += w.unnoted(sh.elem.ops, v.UnsafePointer(), x)
 		}
 	}
 	return h
@@ -209,7 +226,8 @@ func (w *walk) hashMap(sh *shape, m unsafe.Pointer) uint64 {
 // unnoted is hash for a copy of a value that is of no use to the second pass.
 func (w *walk) unnoted(ops []op, p unsafe.Pointer, h uint64) uint64 {
 	nodes, fields := len(w.nodes), len(w.fields)
-	h = w.hash(ops, p, h)
+	h = w.hash(ops, p, h, h)
+	clear(w.nodes[nodes:])
 	clear(w.fields[fields:])
 	w.nodes, w.fields = w.nodes[:nodes], w.fields[:fields]
 	return h
@@ -217,55 +235,33 @@ func (w *walk) unnoted(ops []op, p unsafe.Pointer, h uint64) uint64 {
 
 // hashTree is hash for a value as unstructured objects hold it. Other values are told apart by
 // their memory.
-func (w *walk) hashTree(v any) uint64 {
-	switch v := v.(type) {
+func (w *walk) hashTree(v any, path uint64) uint64 {
+	switch t := v.(type) {
 	case nil:
 		return 0
 	case string:
-		if v == "" {
+		if t == "" {
 			return boxShape.salt
 		}
-		return w.leaf(hashText(v) + boxShape.salt)
+		return w.leaf(hashText(t) + boxShape.salt)
 	case map[string]any:
-		if v == nil {
-			return fieldsShape.salt + 1
+		if t != nil {
+			return w.hashPart(fieldsShape, boxOf(&v).data, 0, path)
 		}
-		n := w.open()
-		return w.close(n, w.hashFields(v))
 	case []any:
-		if v == nil {
-			return listShape.salt - 1
+		if t != nil {
+			return w.hashPart(listShape, boxOf(&v).data, 0, path)
 		}
-		n := w.open()
-		h := listShape.salt + uint64(len(v))
-		for _, e := range v {
-			h = mix(h, w.hashTree(e))
-		}
-		return w.close(n, h)
 	case int64:
-		return mix(k0, uint64(v))
+		return mix(k0, uint64(t))
 	case float64:
-		return mix(k1, math.Float64bits(v))
+		return mix(k1, math.Float64bits(t))
 	case bool:
-		if v {
+		if t {
 			return k0
 		}
 		return k1
-	default:
-		b := boxOf(&v)
-		return mix(uint64(uintptr(b.typ)), uint64(uintptr(b.data)))
 	}
-}
-
-func (w *walk) hashFields(m map[string]any) uint64 {
-	h := fieldsShape.salt
-	if w.tooLarge || len(m) == 0 {
-		return h
-	}
-	for k, v := range m {
-		x := hashText(k)
-		w.fields = append(w.fields, field{x, k, v})
-		h += mix(x, w.hashTree(v))
-	}
-	return h
+	b := boxOf(&v)
+	return mix(uint64(uintptr(b.typ)), uint64(uintptr(b.data)))
 }

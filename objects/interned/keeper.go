@@ -17,10 +17,11 @@ type Options struct {
 // Keeper keeps equal parts of objects once. It implements contract.ObjectKeeper. All methods may
 // be called concurrently.
 type Keeper struct {
-	pool   *pool
-	sights *sights
-	keys   keys
-	walks  sync.Pool
+	pool    *pool
+	sights  *sights
+	keys    keys
+	guesses guesses
+	walks   sync.Pool
 }
 
 // New makes a Keeper without objects. Programs need one, which all their caches share.
@@ -29,7 +30,7 @@ func New(options Options) *Keeper {
 		options.Sights = 1 << 18
 	}
 	k := &Keeper{pool: newPool(), sights: newSights(options.Sights)}
-	k.walks.New = func() any { return &walk{pool: k.pool, sights: k.sights, keys: &k.keys} }
+	k.walks.New = func() any { return &walk{keeper: k} }
 	return k
 }
 
@@ -57,7 +58,7 @@ func (k *Keeper) Keep(obj any) any {
 	w := k.walks.Get().(*walk)
 	w.owner = ownerOf(meta)
 	root := rootOf(v.Type().Elem())
-	w.hash(root.ops, v.UnsafePointer(), 0)
+	w.hash(root.ops, v.UnsafePointer(), 0, root.salt+hashText(meta.GetGenerateName()))
 	if !w.tooLarge {
 		w.share(root.ops, v.UnsafePointer(), false)
 	}
@@ -77,6 +78,7 @@ func ownerOf(meta metav1.Object) uint32 {
 
 // reset makes w ready for another object, and lets go of this one.
 func (w *walk) reset() {
+	clear(w.nodes)
 	clear(w.fields)
 	w.nodes, w.fields = w.nodes[:0], w.fields[:0]
 	w.at, w.atField, w.depth, w.tooLarge = 0, 0, 0, false

@@ -41,35 +41,44 @@ func newPool() *pool {
 	return p
 }
 
-// find returns the part of the pool that equals the one at part, or nil. fields are the notes of
-// that part and of what comes behind it.
-func (p *pool) find(hash uint64, sh *shape, part unsafe.Pointer, n int,
-	fields []field) unsafe.Pointer {
+// find returns the entry of the part that equals the one at part, and that part; nil if there is
+// none.
+func (p *pool) find(hash uint64, sh *shape, part unsafe.Pointer, n int) (*entry, unsafe.Pointer) {
 	t := p.table.Load()
 	mask := uint64(len(t.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
 		e := t.slots[i].Load()
 		if e == nil {
-			return nil
+			return nil, nil
 		}
-		if e.hash != hash || e.shape != sh || e.len != n {
+		if e.hash != hash {
 			continue
 		}
-		// Safety: the entry's part has its shape, and the pointer keeps it from now on.
-		found := unsafe.Pointer(e.part.Value())
-		if found != nil && (&noted{fields: fields}).equalPart(sh, found, part, n) {
-			return found
+		if found := e.equal(sh, part, n); found != nil {
+			return e, found
 		}
 	}
 }
 
+// equal returns the part of e if it is alive and equals the one at part.
+func (e *entry) equal(sh *shape, part unsafe.Pointer, n int) unsafe.Pointer {
+	if e.shape != sh || e.len != n {
+		return nil
+	}
+	// Safety: the entry's part has its shape, and the pointer keeps it from now on.
+	found := unsafe.Pointer(e.part.Value())
+	if found == nil || !equalPart(sh, found, part, n) {
+		return nil
+	}
+	return found
+}
+
 // add is find, but enters the part at part if there is none equal to it. From then on, as long as
 // anything refers to that part, nobody may write to it.
-func (p *pool) add(hash uint64, sh *shape, part unsafe.Pointer, n int,
-	fields []field) unsafe.Pointer {
+func (p *pool) add(hash uint64, sh *shape, part unsafe.Pointer, n int) unsafe.Pointer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if found := p.find(hash, sh, part, n, fields); found != nil {
+	if _, found := p.find(hash, sh, part, n); found != nil {
 		return found
 	}
 	t := p.table.Load()
@@ -162,4 +171,29 @@ func (k *keys) share(s string, hash uint64) string {
 	second.Store(known)
 	first.Store(&kept)
 	return kept
+}
+
+// guesses are the entries of the pool that objects of a template had last, by the way to them from
+// the root. Where the guess is right, the part needs no hash, which is half of the work.
+type guesses struct {
+	slots [1 << 13]atomic.Pointer[entry]
+}
+
+func (g *guesses) slot(path uint64) *atomic.Pointer[entry] {
+	return &g.slots[path>>(64-13)]
+}
+
+// right returns the entry for path and its part if that equals the one at part.
+func (g *guesses) right(path uint64, sh *shape, part unsafe.Pointer, n int) (
+	*entry, unsafe.Pointer) {
+	slot := g.slot(path)
+	e := slot.Load()
+	if e == nil {
+		return nil, nil
+	}
+	if found := e.equal(sh, part, n); found != nil {
+		return e, found
+	}
+	slot.Store(nil)
+	return nil, nil
 }

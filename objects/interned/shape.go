@@ -83,7 +83,7 @@ func rootOf(t reflect.Type) *shape {
 	if shapes.of == nil {
 		shapes.of = map[reflect.Type]*shape{}
 	}
-	s := &shape{typ: t}
+	s := &shape{typ: t, salt: newSalt()}
 	s.addRoot(t, 0)
 	roots.Store(t, s)
 	return s

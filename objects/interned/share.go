@@ -20,12 +20,16 @@ func (w *walk) skip(n node) { w.at, w.atField = int(n.end), int(n.endField) }
 // known returns the part of the pool that equals the one at p, or nil. pooled says what to do with
 // the one at p otherwise: it is going to the pool, and so share must be called for what it
 // consists of, with inside set.
-func (w *walk) known(hash uint64, sh *shape, p unsafe.Pointer, n int, inside bool) (
+func (w *walk) known(nd node, sh *shape, p unsafe.Pointer, n int, inside bool) (
 	known unsafe.Pointer, pooled bool) {
-	if known = w.pool.find(hash, sh, p, n, w.fields[w.atField:]); known != nil || inside {
-		return known, false
+	if nd.known != nil {
+		return nd.known, false
 	}
-	return nil, w.sights.seen(hash, w.owner)
+	e, known := w.keeper.pool.find(nd.hash, sh, p, n)
+	if e != nil && nd.path != 0 {
+		w.keeper.guesses.slot(nd.path).Store(e)
+	}
+	return known, known == nil && !inside && w.keeper.sights.seen(nd.hash, w.owner)
 }
 
 // share replaces the parts of the value at p by equal ones of the pool, or enters them.
@@ -44,7 +48,7 @@ func (w *walk) share(ops []op, p unsafe.Pointer, inside bool) {
 		case rawKind, settleKind:
 		case stringKind:
 			if s := (*string)(q); *s != "" {
-				w.shareText(s, w.next().hash, inside)
+				w.shareText(s, w.next(), inside)
 			}
 		case sliceKind:
 			if s := (*slice)(q); s.len > 0 {
@@ -61,8 +65,8 @@ func (w *walk) share(ops []op, p unsafe.Pointer, inside bool) {
 }
 
 func (w *walk) sharePointer(sh *shape, p *unsafe.Pointer, inside bool) {
-	n, fields := w.next(), w.fields[w.atField:]
-	known, pooled := w.known(n.hash, sh, *p, 0, inside)
+	n := w.next()
+	known, pooled := w.known(n, sh, *p, 0, inside)
 	if known == nil {
 		if sh.kind == pointerKind {
 			w.share(sh.elem.ops, *p, inside || pooled)
@@ -70,7 +74,7 @@ func (w *walk) sharePointer(sh *shape, p *unsafe.Pointer, inside bool) {
 			w.shareEntries(sh, *p, inside || pooled)
 		}
 		if pooled {
-			known = w.pool.add(n.hash, sh, *p, 0, fields)
+			known = w.keeper.pool.add(n.hash, sh, *p, 0)
 		}
 	}
 	if known != nil && known != *p {
@@ -79,11 +83,11 @@ func (w *walk) sharePointer(sh *shape, p *unsafe.Pointer, inside bool) {
 	w.skip(n)
 }
 
-func (w *walk) shareText(s *string, hash uint64, inside bool) {
-	known, pooled := w.known(hash, textShape, dataOf(*s), len(*s), inside)
+func (w *walk) shareText(s *string, n node, inside bool) {
+	known, pooled := w.known(n, textShape, dataOf(*s), len(*s), inside)
 	switch {
 	case pooled:
-		known = w.pool.add(hash, textShape, dataOf(strings.Clone(*s)), len(*s), nil)
+		known = w.keeper.pool.add(n.hash, textShape, dataOf(strings.Clone(*s)), len(*s))
 	case inside && known == nil:
 		*s = strings.Clone(*s)
 	}
@@ -94,7 +98,7 @@ func (w *walk) shareText(s *string, hash uint64, inside bool) {
 
 func (w *walk) shareSlice(sh *shape, s *slice, inside bool) {
 	n := w.next()
-	known, pooled := w.known(n.hash, sh, s.data, s.len, inside)
+	known, pooled := w.known(n, sh, s.data, s.len, inside)
 	if known == nil {
 		size := sh.elem.typ.Size()
 		if spare := uintptr(s.cap-s.len) * size; spare > 0 && (inside || pooled || spare >= leastSpare) {
@@ -108,7 +112,7 @@ func (w *walk) shareSlice(sh *shape, s *slice, inside bool) {
 			}
 		}
 		if pooled {
-			known = w.pool.add(n.hash, sh, s.data, s.len, nil)
+			known = w.keeper.pool.add(n.hash, sh, s.data, s.len)
 		}
 	}
 	if known != nil && known != s.data {
@@ -129,9 +133,9 @@ func (w *walk) shareEntries(sh *shape, m unsafe.Pointer, inside bool) {
 	case textMapKind:
 		m := mapAt[map[string]string](m)
 		for k, v := range m {
-			key, value := w.keys.share(k, hashText(k)), v
+			key, value := w.keeper.keys.share(k, hashText(k)), v
 			if v != "" {
-				w.shareText(&value, hashText(v), inside)
+				w.shareText(&value, node{hash: hashText(v)}, inside)
 			}
 			if dataOf(key) != dataOf(k) || dataOf(value) != dataOf(v) {
 				m[key] = value
@@ -140,7 +144,7 @@ func (w *walk) shareEntries(sh *shape, m unsafe.Pointer, inside bool) {
 	case quantityMapKind:
 		m := mapAt[map[string]resource.Quantity](m)
 		for k, v := range m {
-			if key := w.keys.share(k, hashText(k)); dataOf(key) != dataOf(k) {
+			if key := w.keeper.keys.share(k, hashText(k)); dataOf(key) != dataOf(k) {
 				m[key] = v
 			}
 		}
@@ -151,7 +155,7 @@ func (w *walk) shareFields(m map[string]any, inside bool) {
 	for range len(m) {
 		f := &w.fields[w.atField]
 		w.atField++
-		key, value := w.keys.share(f.key, f.hash), f.value
+		key, value := w.keeper.keys.share(f.key, f.hash), f.value
 		w.shareTree(&value, inside)
 		if dataOf(key) != dataOf(f.key) || boxOf(&value).data != boxOf(&f.value).data {
 			m[key] = value
@@ -182,8 +186,8 @@ func (w *walk) shareTree(p *any, inside bool) {
 	default:
 		return
 	}
-	n, fields := w.next(), w.fields[w.atField:]
-	known, pooled := w.known(n.hash, sh, b.data, 0, inside)
+	n := w.next()
+	known, pooled := w.known(n, sh, b.data, 0, inside)
 	if known == nil && (inside || pooled || sh != boxShape) {
 		switch v := (*p).(type) {
 		case string:
@@ -200,7 +204,7 @@ func (w *walk) shareTree(p *any, inside bool) {
 			}
 		}
 		if pooled {
-			known = w.pool.add(n.hash, sh, b.data, 0, fields)
+			known = w.keeper.pool.add(n.hash, sh, b.data, 0)
 		}
 	}
 	if known != nil && known != b.data {
