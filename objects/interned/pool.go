@@ -173,14 +173,16 @@ func (k *keys) share(s string, hash uint64) string {
 	return kept
 }
 
+const guessBits = 15
+
 // guesses are the entries of the pool that objects of a template had last, by the way to them from
 // the root. Where the guess is right, the part needs no hash, which is half of the work.
 type guesses struct {
-	slots [1 << 13]atomic.Pointer[entry]
+	slots [1 << guessBits]atomic.Pointer[entry]
 }
 
 func (g *guesses) slot(path uint64) *atomic.Pointer[entry] {
-	return &g.slots[path>>(64-13)]
+	return &g.slots[path>>(64-guessBits)]
 }
 
 // right returns the entry for path and its part if that equals the one at part.
