@@ -6,3 +6,14 @@ func (k *Keeper) PoolSize() int {
 	defer k.pool.mu.Unlock()
 	return k.pool.mu.used
 }
+
+// Live returns how many parts of the pool are in use.
+func (k *Keeper) Live() (live int) {
+	t := k.pool.table.Load()
+	for i := range t.slots {
+		if e := t.slots[i].Load(); e != nil && e.part.Value() != nil {
+			live++
+		}
+	}
+	return live
+}
