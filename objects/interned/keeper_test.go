@@ -51,10 +51,11 @@ func TestKeepChangesNoValue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
-				f := filler{rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))}
-				keeper := interned.New(interned.Options{Sights: rapid.SampledFrom([]int{0, 8}).Draw(t, "sights")})
+				f := filler{rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), false}
+				keeper := interned.New(interned.Options{
+					Sights: rapid.SampledFrom([]int{1 << 12, 8}).Draw(t, "sights")})
 				var objects, want []kruntime.Object
-				for i := range 12 {
+				for i := range 9 {
 					obj := f.object(example, i)
 					if i%3 == 2 {
 						obj = objects[i-1].DeepCopyObject()
@@ -77,6 +78,41 @@ func TestKeepChangesNoValue(t *testing.T) {
 					}
 				}
 			})
+		})
+	}
+}
+
+// TestEqualAgreesWithReflect compares objects with copies that differ in one place, or do not. Of
+// equal ones the hashes are equal too.
+func TestEqualAgreesWithReflect(t *testing.T) {
+	t.Parallel()
+	for name, example := range examples {
+		if name == "odd" {
+			continue // whose Mutex is not compared
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := filler{rand.New(rand.NewPCG(1, 2)), true}
+			differ := 0
+			for i := range 200 {
+				a := f.object(example, i)
+				b := a.DeepCopyObject()
+				for range 10 * (i % 4) {
+					if f.change(reflect.ValueOf(b).Elem()) {
+						differ++
+						break
+					}
+				}
+				equal, same := interned.Equal(a, b)
+				settle(reflect.ValueOf(a))
+				settle(reflect.ValueOf(b))
+				if want := reflect.DeepEqual(a, b); equal != want || equal && !same {
+					t.Fatalf("equal: %t, want %t; hashes equal: %t\n%v\n%v", equal, want, same, a, b)
+				}
+			}
+			if differ < 100 {
+				t.Errorf("only %d of 200 pairs differ", differ)
+			}
 		})
 	}
 }
@@ -108,14 +144,14 @@ func FuzzUnstructured(f *testing.F) {
 		if json.Unmarshal(text, &want) != nil || want == nil {
 			return
 		}
-		keeper := interned.New(interned.Options{})
+		keeper := interned.New(interned.Options{Sights: 1 << 12})
 		for i := range 3 {
 			got := map[string]any{}
 			if err := json.Unmarshal(text, &got); err != nil {
 				t.Fatal(err)
 			}
-			obj := &unstructured.Unstructured{Object: map[string]any{"a": got, "metadata": map[string]any{
-				"uid": strings.Repeat("u", i+1)}}}
+			obj := &unstructured.Unstructured{Object: map[string]any{"a": got,
+				"metadata": map[string]any{"uid": strings.Repeat("u", i+1)}}}
 			keeper.Keep(obj)
 			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(obj.Object["a"], any(want)) {
 				t.Fatalf("got %v, want %v", got, want)
@@ -346,10 +382,10 @@ func TestKeepReturnsOthersAsTheyAre(t *testing.T) {
 	loop := &odd{Spec: oddSpec{Selves: []oddSpec{{}, {}}}}
 	loop.Spec.Self = &loop.Spec
 	loop.Spec.Selves[1].Self, loop.Spec.Selves[0].Self = &loop.Spec, &loop.Spec
-	for _, obj := range []any{nil, (*corev1.Pod)(nil), (*unstructured.Unstructured)(nil), "text", 1, &number,
-		&struct{ A *int }{&number}, cache.DeletedFinalStateUnknown{Key: "a", Obj: pod},
-		&cache.DeletedFinalStateUnknown{Key: "a", Obj: pod}, &corev1.PodList{}, &unstructured.Unstructured{},
-		loop, &corev1.Pod{}} {
+	for _, obj := range []any{nil, (*corev1.Pod)(nil), (*unstructured.Unstructured)(nil), "text", 1,
+		&number, &struct{ A *int }{&number}, cache.DeletedFinalStateUnknown{Key: "a", Obj: pod},
+		&cache.DeletedFinalStateUnknown{Key: "a", Obj: pod}, &corev1.PodList{},
+		&unstructured.Unstructured{}, loop, &corev1.Pod{}} {
 		got, err := keeper.Transform(obj)
 		if got != obj || err != nil || keeper.Object(obj) != obj {
 			t.Errorf("Keep of a %T returned %v, %v", obj, got, err)
@@ -362,7 +398,8 @@ func TestAliasesStayEqual(t *testing.T) {
 	t.Parallel()
 	keeper := interned.New(interned.Options{})
 	for i := range 4 {
-		all := []corev1.Container{{Name: "a", Args: []string{"x"}}, {Name: "b"}, {Name: "a", Args: []string{"x"}}}
+		all := []corev1.Container{{Name: "a", Args: []string{"x"}}, {Name: "b"},
+			{Name: "a", Args: []string{"x"}}}
 		obj := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: types.UID(strings.Repeat("u", i+1))},
 			Spec: corev1.PodSpec{Containers: all[:2:2], InitContainers: all[1:]}}
 		want := obj.DeepCopy()

@@ -19,7 +19,7 @@ type odd struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
 	Spec oddSpec
-	lock sync.Mutex
+	Lock sync.Mutex
 	Late struct{ cached string }
 }
 
@@ -87,7 +87,8 @@ func copyOf(v reflect.Value) reflect.Value {
 		}
 		c.Set(copyOf(v.Elem()))
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[metav1.Time]() || v.Type() == reflect.TypeFor[resource.Quantity]() {
+		if v.Type() == reflect.TypeFor[metav1.Time]() ||
+			v.Type() == reflect.TypeFor[resource.Quantity]() {
 			return v
 		}
 		for i := range v.NumField() {
@@ -100,8 +101,11 @@ func copyOf(v reflect.Value) reflect.Value {
 }
 
 // filler fills every field of values that a decoder can fill, from few values, so that parts
-// often are equal.
-type filler struct{ *rand.Rand }
+// often are equal. With short, no Quantity has more than 18 digits: longer ones are not shared.
+type filler struct {
+	*rand.Rand
+	short bool
+}
 
 func (f filler) text() string {
 	return []string{"", "a", "b", "ab", strings.Repeat("long", 5)}[f.IntN(5)]
@@ -120,9 +124,12 @@ func (f filler) fill(v reflect.Value, depth int) {
 		return
 	case reflect.TypeFor[resource.Quantity]():
 		texts := []string{"0", "1", "500m", "512Mi", "1e3", "123456789012345678901234567890"}
+		if f.short {
+			texts = texts[:5]
+		}
 		v.Set(reflect.ValueOf(resource.MustParse(texts[f.IntN(len(texts))])))
 		return
-	case reflect.TypeFor[runtime.RawExtension]():
+	case reflect.TypeFor[runtime.RawExtension](), reflect.TypeFor[sync.Mutex]():
 		return
 	}
 	switch v.Kind() {
@@ -258,4 +265,31 @@ func settle(v reflect.Value) {
 			}
 		}
 	}
+}
+
+// change changes something in v, or says that it has not.
+func (f filler) change(v reflect.Value) bool {
+	was := copyOf(v)
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() && f.IntN(4) > 0 {
+			return f.change(v.Elem())
+		}
+		v.SetZero()
+	case reflect.Slice:
+		if v.Len() > 0 && f.IntN(4) > 0 {
+			return f.change(v.Index(f.IntN(v.Len())))
+		}
+		v.Set(reflect.MakeSlice(v.Type(), f.IntN(3), 2))
+	case reflect.Struct:
+		if n := f.IntN(v.NumField()); v.Type() != reflect.TypeFor[metav1.Time]() &&
+			v.Type() != reflect.TypeFor[resource.Quantity]() {
+			return f.change(v.Field(n))
+		}
+		f.fill(v, 0)
+	default:
+		v.SetZero()
+		f.fill(v, 8)
+	}
+	return !reflect.DeepEqual(was.Interface(), v.Interface())
 }
