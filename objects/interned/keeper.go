@@ -7,10 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Options configure a Keeper. The zero value is good for up to some 100,000 objects.
+// Options configure a Keeper. The zero value is good for most programs.
 type Options struct {
 	// Sights is how many parts that were seen once the keeper remembers, in four bytes each; 0
-	// means 262,144. With few of them, parts that recur late are shared late.
+	// means 131,072. Parts that recur later than that are not shared: a pod has 20 to 100 that are
+	// its own. Servers list the pods of a template one after the other.
 	Sights int
 }
 
@@ -27,7 +28,7 @@ type Keeper struct {
 // New makes a Keeper without objects. Programs need one, which all their caches share.
 func New(options Options) *Keeper {
 	if options.Sights <= 0 {
-		options.Sights = 1 << 18
+		options.Sights = 1 << 17
 	}
 	k := &Keeper{pool: newPool(), sights: newSights(options.Sights)}
 	k.walks.New = func() any { return &walk{keeper: k} }
@@ -58,7 +59,8 @@ func (k *Keeper) Keep(obj any) any {
 	w := k.walks.Get().(*walk)
 	w.owner = ownerOf(meta)
 	root := rootOf(v.Type().Elem())
-	w.hash(root.ops, v.UnsafePointer(), 0, root.salt+hashText(meta.GetGenerateName()))
+	path := root.salt + hashText(meta.GetGenerateName())
+	w.hash(root.ops, v.UnsafePointer(), 0, path)
 	if !w.tooLarge {
 		w.share(root.ops, v.UnsafePointer(), false)
 	}

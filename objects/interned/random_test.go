@@ -112,7 +112,7 @@ func (f filler) text() string {
 }
 
 func (f filler) fill(v reflect.Value, depth int) {
-	if depth > 12 {
+	if depth > 10 {
 		return
 	}
 	switch v.Type() {
@@ -144,7 +144,7 @@ func (f filler) fill(v reflect.Value, depth int) {
 	case reflect.Float32, reflect.Float64:
 		v.SetFloat(float64(f.IntN(2)))
 	case reflect.Pointer:
-		if f.IntN(8) < 12-depth && v.Type() != reflect.TypeFor[*sync.Mutex]() {
+		if f.IntN(8) < 10-depth && v.Type() != reflect.TypeFor[*sync.Mutex]() {
 			v.Set(reflect.New(v.Type().Elem()))
 			f.fill(v.Elem(), depth+2)
 		}
