@@ -31,6 +31,8 @@ import (
 	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/load/apiserver"
 	"github.com/informerbench/informerbench/load/synthetic"
+	"github.com/informerbench/informerbench/objects/interned"
+	"github.com/informerbench/informerbench/objects/packed"
 )
 
 var (
@@ -46,6 +48,12 @@ var starts = map[string]func(cache.ListerWatcher, bool) cache.SharedIndexInforme
 	},
 	"plain": func(lw cache.ListerWatcher, stream bool) cache.SharedIndexInformer {
 		return startOf(lw, stream, informer.Options{})
+	},
+	"interned": func(lw cache.ListerWatcher, stream bool) cache.SharedIndexInformer {
+		return startOf(lw, stream, informer.Options{Objects: interned.New(interned.Options{})})
+	},
+	"packed": func(lw cache.ListerWatcher, stream bool) cache.SharedIndexInformer {
+		return startOf(lw, stream, informer.Options{Objects: packed.New(packed.Options{})})
 	},
 }
 

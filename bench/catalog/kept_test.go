@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -42,6 +43,9 @@ func TestAManagersCacheOverEachKeeper(t *testing.T) {
 	ctrllog.SetLogger(logr.Discard())
 	for _, k := range keepers {
 		t.Run(k.Name, func(t *testing.T) {
+			if slices.ContainsFunc(k.Waivers, func(w Waiver) bool { return w.Clause == "OBJECT-1" }) {
+				t.Skip("it does not keep every value, as its waiver of OBJECT-1 says")
+			}
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 			spec := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 2000, Decoded: true}
 			pods := synthetic.Generate(spec, 1)

@@ -30,6 +30,7 @@ var kinds = []struct {
 	{"an unstructured pod", func(n int) []apiruntime.Object {
 		objs := own(synthetic.KindPod, n)
 		for i, obj := range objs {
+			obj.(*corev1.Pod).TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
 			objs[i] = unstructuredOf(obj)
 		}
 		return objs

@@ -232,6 +232,13 @@ var (
 		"queue := workqueue.NewTypedRateLimitingQueue(limiter)"}
 )
 
+// ourObjects puts a way to keep objects under the caches of a program; package informer has the rest.
+func ourObjects(name string) putIn {
+	return putIn{"controller-runtime, in manager.Options.Cache", "/objects/" + name,
+		"cache.Options{NewInformer: informer.Func(informer.Options{Objects: " + name + ".New(" + name +
+			".Options{})})}"}
+}
+
 // linesOf has the lines of implementations, by component/name.
 var linesOf = map[string][]putIn{
 	"store/lockfree": {{"client-go; was k8s.io/client-go/tools/cache", "/dropin/cache",
@@ -241,6 +248,8 @@ var linesOf = map[string][]putIn{
 	"fifo/inorder-atomic":    {ourFactory, ourInManager},
 	"informer/informerbench": {ourFactory, ourInManager},
 	"objects/plain":          {ourFactory, ourInManager},
+	"objects/interned":       {ourObjects("interned")},
+	"objects/packed":         {ourObjects("packed")},
 	"delay/quadheap":         {ourQueue},
 	"queue/workqueue":        {ourQueue},
 	"queue/priority": {{"controller-runtime, in each controller", "/dropin/ctrlqueue",

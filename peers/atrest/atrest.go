@@ -1,0 +1,129 @@
+// Package atrest has the ways to keep objects that were proposed for Kubernetes, each in its
+// plainest form: an object is encoded when it comes, and decoded at every read. They are there to
+// be compared with; each read costs a whole decode and returns a new copy.
+package atrest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Keeper keeps objects as bytes. Any number of goroutines may use it at once.
+type Keeper struct {
+	encode func(obj runtime.Object) ([]byte, error)
+	decode func(b []byte, into runtime.Object) error
+}
+
+var _ contract.ObjectKeeper = Keeper{}
+
+// NewProtobuf keeps what has protobuf by it, and other objects as they are: the codec under
+// ThreadSafeStore of https://github.com/kubernetes/kubernetes/pull/138342.
+func NewProtobuf() Keeper {
+	type message interface {
+		Marshal() ([]byte, error)
+		Unmarshal([]byte) error
+	}
+	return Keeper{
+		func(obj runtime.Object) ([]byte, error) {
+			m, ok := obj.(message)
+			if !ok || !obj.GetObjectKind().GroupVersionKind().Empty() {
+				return nil, fmt.Errorf("a %T has no protobuf, or a kind, which protobuf loses", obj)
+			}
+			return m.Marshal()
+		},
+		func(b []byte, into runtime.Object) error { return into.(message).Unmarshal(b) },
+	}
+}
+
+// NewCBOR keeps objects by CBOR: https://github.com/kubernetes/kubernetes/issues/141341.
+func NewCBOR() Keeper {
+	return Keeper{
+		func(obj runtime.Object) ([]byte, error) { return direct.Marshal(content(obj)) },
+		func(b []byte, into runtime.Object) error { return direct.Unmarshal(b, content(into)) },
+	}
+}
+
+// NewGzip keeps objects by JSON with gzip, as caches of programs do:
+// https://github.com/argoproj/argo-cd/pull/28600.
+func NewGzip() Keeper {
+	return Keeper{
+		func(obj runtime.Object) ([]byte, error) {
+			var b bytes.Buffer
+			w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is known to be valid
+			err := json.NewEncoder(w).Encode(obj)
+			if err == nil {
+				err = w.Close()
+			}
+			return b.Bytes(), err
+		},
+		func(b []byte, into runtime.Object) error {
+			r, err := gzip.NewReader(bytes.NewReader(b))
+			if err != nil {
+				return err
+			}
+			return json.NewDecoder(r).Decode(into)
+		},
+	}
+}
+
+// content is what of an object is encoded: the map of an unstructured one.
+func content(obj runtime.Object) any {
+	if u, ok := obj.(runtime.Unstructured); ok {
+		fields := u.UnstructuredContent()
+		u.SetUnstructuredContent(fields) // an empty one makes its map at the first call
+		return &fields
+	}
+	return obj
+}
+
+// record is what a Keeper keeps.
+type record struct {
+	bytes []byte
+	of    reflect.Type // what the pointer points to
+	name  metav1.ObjectMeta
+}
+
+// GetObjectMeta returns the names and the version.
+func (r *record) GetObjectMeta() metav1.Object { return &r.name }
+
+// Keep encodes obj. It returns obj itself where the encoding fails.
+func (k Keeper) Keep(obj any) any {
+	o, ok := obj.(runtime.Object)
+	if !ok {
+		return obj
+	}
+	m, err := meta.Accessor(o)
+	if err != nil {
+		return obj
+	}
+	b, err := k.encode(o)
+	if err != nil {
+		return obj
+	}
+	return &record{bytes.Clone(b), reflect.TypeOf(obj).Elem(), metav1.ObjectMeta{
+		Namespace: m.GetNamespace(), Name: m.GetName(), UID: m.GetUID(),
+		ResourceVersion: m.GetResourceVersion()}}
+}
+
+// Object decodes what Keep has encoded. It panics where that is impossible.
+func (k Keeper) Object(kept any) any {
+	r, ok := kept.(*record)
+	if !ok {
+		return kept
+	}
+	obj := reflect.New(r.of).Interface().(runtime.Object)
+	if err := k.decode(r.bytes, obj); err != nil {
+		panic(fmt.Sprintf("atrest: decoding the %s %s/%s: %v", r.of, r.name.Namespace, r.name.Name, err))
+	}
+	return obj
+}
