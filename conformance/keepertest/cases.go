@@ -26,11 +26,11 @@ var cases = []suite.Case[constructor]{
 			k := newKeeper()
 			for _, kind := range kinds {
 				t.Progress()
-				for i, obj := range kind.make(t.Scale(150)) {
+				for i, obj := range kind.make(t.Scale(60)) {
 					want := obj.DeepCopyObject()
 					kept := k.Keep(obj)
 					obj = nil //nolint:ineffassign,wastedassign // so that the collector may take it
-					if i%50 == 0 {
+					if i%20 == 0 {
 						runtime.GC()
 					}
 					sameValue(t, kind.name, k.Object(kept), want)
@@ -137,7 +137,7 @@ func laterVersions(t *suite.T, newKeeper constructor) {
 	k := newKeeper()
 	for _, kind := range kinds {
 		t.Progress()
-		objs := kind.make(100)
+		objs := kind.make(60)
 		held := make([]apiruntime.Object, len(objs)) // handed out
 		want := make([]apiruntime.Object, len(objs))
 		kept, later := make([]any, len(objs)), make([]any, len(objs))
@@ -174,7 +174,7 @@ func laterVersions(t *suite.T, newKeeper constructor) {
 func manyGoroutines(t *suite.T, newKeeper constructor) {
 	const goroutines = 4
 	k := newKeeper()
-	for range t.Scale(10) {
+	for range t.Scale(5) {
 		t.Progress()
 		objs := kinds[0].make(100)
 		want := make([]apiruntime.Object, len(objs))
@@ -239,7 +239,7 @@ func areCollected(t *suite.T, newKeeper constructor) {
 
 // memoryStays keeps and drops objects of which no two have much in common.
 func memoryStays(t *suite.T, newKeeper constructor) {
-	const rounds, each = 60, 100
+	const rounds, each = 24, 100
 	k, serial := newKeeper(), 0
 	round := func() {
 		t.Progress()

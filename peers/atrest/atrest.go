@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,10 +57,16 @@ func NewCBOR() Keeper {
 // NewGzip keeps objects by JSON with gzip, as caches of programs do:
 // https://github.com/argoproj/argo-cd/pull/28600.
 func NewGzip() Keeper {
+	writers := &sync.Pool{New: func() any {
+		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is known to be valid
+		return w
+	}}
 	return Keeper{
 		func(obj runtime.Object) ([]byte, error) {
 			var b bytes.Buffer
-			w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is known to be valid
+			w := writers.Get().(*gzip.Writer)
+			defer writers.Put(w)
+			w.Reset(&b)
 			err := json.NewEncoder(w).Encode(obj)
 			if err == nil {
 				err = w.Close()
