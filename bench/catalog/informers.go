@@ -12,6 +12,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/lockfree"
 	"github.com/informerbench/informerbench/informer"
+	"github.com/informerbench/informerbench/objects/interned"
+	"github.com/informerbench/informerbench/objects/packed"
 	"github.com/informerbench/informerbench/peers/clientgo"
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
@@ -39,6 +41,10 @@ func informers() []Entry {
 		ourInformer("informerbench",
 			"ours with its defaults: the lockfree store, and a FIFO in order of arrival in which a list "+
 				"is one event; readers never hold the events up", informer.Options{}),
+		study(ourInformer("interned", "ours, with equal parts of objects kept once",
+			informer.Options{Objects: interned.New(interned.Options{})})),
+		study(ourInformer("packed", "ours, with objects kept as compressed bytes",
+			informer.Options{Objects: packed.New(packed.Options{})})),
 		study(ourInformer("lockfree+coalescing",
 			"ours with the lockfree store and a FIFO that merges what happens to a key while it waits",
 			informer.Options{

@@ -91,6 +91,18 @@ func NewInformer(newInformer contract.NewInformer, objects *synthetic.Objects,
 	return s
 }
 
+// newSource makes a source of the objects. If the workload's are decoded, so is what a client gets:
+// no two informers share memory, and one may change what it gets, as a transform may.
+func (s *Informer) newSource(stream bool) *EventSource {
+	f := NewEventSource(s.first, s.Objects.Version(), stream)
+	if spec := s.Objects.Spec(); spec.Decoded {
+		f.decode = func(obj kruntime.Object) kruntime.Object {
+			return spec.Kind.Decode(spec.Kind.Encode(obj))
+		}
+	}
+	return f
+}
+
 // Held is part of engine.Subject.
 func (s *Informer) Held() int { return s.Objects.Len() }
 
@@ -101,7 +113,7 @@ func (s *Informer) wake() {
 	if s.Main != nil {
 		return
 	}
-	s.Main = s.Start(NewEventSource(s.first, s.Objects.Version(), false))
+	s.Main = s.Start(s.newSource(false))
 	if s.Main == nil {
 		return // after Stop
 	}

@@ -42,7 +42,7 @@ func (s *Informer) relister() engine.Actor {
 			s.verify()
 			old := s.Current.Load()
 			h = newNotified()
-			if l = s.Start(NewEventSource(s.first, s.Objects.Version(), false), h); l == nil {
+			if l = s.Start(s.newSource(false), h); l == nil {
 				return
 			}
 			l.Watches(s.stopping)

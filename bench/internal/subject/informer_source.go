@@ -31,7 +31,9 @@ type EventSource struct {
 	Open    atomic.Pointer[EventWatch]
 	done    chan struct{}
 	running sync.WaitGroup
-	mu      struct {
+	// decode makes the object that a client gets; nil: it gets the source's own.
+	decode func(runtime.Object) runtime.Object
+	mu     struct {
 		sync.Mutex
 		items   []runtime.Object
 		gate    chan struct{} // a list waits until it is closed; nil lets the list pass
@@ -87,9 +89,20 @@ func (f *EventSource) ListWithContext(ctx context.Context, _ metav1.ListOptions)
 	}
 	f.lists.Add(1)
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	items := slices.Clone(f.mu.items)
+	f.mu.Unlock()
+	for i, obj := range items {
+		items[i] = f.toClient(obj)
+	}
 	return &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: f.version},
-		Items: slices.Clone(f.mu.items)}, nil
+		Items: items}, nil
+}
+
+func (f *EventSource) toClient(obj runtime.Object) runtime.Object {
+	if f.decode == nil {
+		return obj
+	}
+	return f.decode(obj)
 }
 
 // WatchWithContext opens the watch, which gets every event sent from then on. The initial
@@ -109,7 +122,7 @@ func (f *EventSource) WatchWithContext(_ context.Context, o metav1.ListOptions) 
 	f.mu.Unlock()
 	f.running.Go(func() {
 		for _, obj := range items {
-			if !w.Send(watch.Event{Type: watch.Added, Object: obj}, f.done) {
+			if !w.Send(watch.Event{Type: watch.Added, Object: f.toClient(obj)}, f.done) {
 				return
 			}
 		}
@@ -141,7 +154,7 @@ func (f *EventSource) endOfInitial(items []runtime.Object) runtime.Object {
 
 // send gives the open watch a MODIFIED event, and blocks until there is room for it.
 func (f *EventSource) send(obj runtime.Object) {
-	f.Open.Load().events <- watch.Event{Type: watch.Modified, Object: obj}
+	f.Open.Load().events <- watch.Event{Type: watch.Modified, Object: f.toClient(obj)}
 }
 
 // hold ends the watch with a 410 and makes the next list wait, whose answer will be items.

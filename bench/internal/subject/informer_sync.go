@@ -41,7 +41,7 @@ func (s *Informer) syncer(stream bool) engine.Actor {
 				s.end(last)
 				last = nil
 			}
-			next = NewEventSource(s.first, s.Objects.Version(), stream)
+			next = s.newSource(stream)
 			meter.rebase()
 		},
 		Loop: func(n int) int {
