@@ -55,7 +55,7 @@ func TestKeepChangesNoValue(t *testing.T) {
 				keeper := interned.New(interned.Options{
 					Sights: rapid.SampledFrom([]int{1 << 12, 8}).Draw(t, "sights")})
 				var objects, want []kruntime.Object
-				for i := range 9 {
+				for i := range 6 {
 					obj := f.object(example, i)
 					if i%3 == 2 {
 						obj = objects[i-1].DeepCopyObject()
@@ -272,14 +272,14 @@ func collect(t *testing.T, what string, done func() bool) {
 func TestPartsAreCollected(t *testing.T) {
 	for _, c := range codecs {
 		keeper := interned.New(interned.Options{})
-		encoded := c.encodeAll(podsOf(500, true))
+		encoded := c.encodeAll(podsOf(300, true))
 		var most int
-		for range 10 {
+		for range 5 {
 			kept := make([]any, len(encoded))
 			for i, e := range encoded {
 				kept[i] = keeper.Keep(c.decode(e))
 			}
-			if live := keeper.Live(); live < 500 {
+			if live := keeper.Live(); live < 300 {
 				t.Fatalf("%s: only %d parts are shared", c.name, live)
 			}
 			runtime.KeepAlive(kept)
@@ -346,7 +346,7 @@ func TestKeepWhileOthersRead(t *testing.T) {
 		var wg sync.WaitGroup
 		for g := range 8 {
 			wg.Go(func() {
-				for i := range 200 {
+				for i := range 100 {
 					n := (g*31 + i) % len(encoded)
 					obj := keeper.Keep(c.decode(encoded[n]))
 					read(obj)

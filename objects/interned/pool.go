@@ -10,7 +10,8 @@ import (
 )
 
 // pool finds the parts that objects share. It holds none of them: an entry has a weak pointer, and
-// dead entries go when the table is rebuilt, at the latest when there are as many as live ones.
+// dead entries go when the table is rebuilt, after at most twice as many additions as it had live
+// entries.
 //
 // Readers take no lock. They load the table, and then its slots, which are written once.
 type pool struct {
