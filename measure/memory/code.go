@@ -2,9 +2,11 @@ package memory
 
 import (
 	"fmt"
+	"go/format"
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -37,7 +39,8 @@ func Code(r *Report, keepers []string) ([]Snippet, error) {
 		Title:   "client-go: before its factory starts",
 		Imports: []string{`"k8s.io/client-go/informers"`, `"k8s.io/client-go/kubernetes"`},
 		Code: `func newFactory(client kubernetes.Interface) informers.SharedInformerFactory {
-	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
+	return informers.NewSharedInformerFactoryWithOptions(client, 0,
+		informers.WithTransform(strip))
 }`,
 	}, {
 		Title: "controller-runtime: for all kinds, or for one",
@@ -50,7 +53,7 @@ var one = cache.Options{ByObject: map[client.Object]cache.ByObject{
 	}, metadataCode(r)}
 	for _, k := range keepers {
 		out = append(out, Snippet{
-			Title: fmt.Sprintf("This project's informer, %s: for client-go, and for controller-runtime", k),
+			Title: fmt.Sprintf("Our informer, %s: for client-go, and for controller-runtime", k),
 			Imports: []string{`"` + own + `informer"`, `"` + own + "objects/" + k + `"`,
 				runtimeIn + `cache"`},
 			Code: fmt.Sprintf(`var %[1]sOptions = informer.Options{Objects: %[1]s.New(%[1]s.Options{})}
@@ -60,6 +63,11 @@ var %[1]sCache = cache.Options{NewInformer: informer.Func(%[1]sOptions)}`, k),
 	for i := range out {
 		slices.Sort(out[i].Imports)
 		out[i].Imports = slices.Compact(out[i].Imports)
+		code, err := format.Source([]byte(out[i].Code))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", out[i].Title, err)
+		}
+		out[i].Code = string(code)
 	}
 	return out, nil
 }
@@ -101,23 +109,26 @@ func objectCode(k Kind) string {
 
 // partial is an object of a kind as metadata alone.
 func partial(k Kind) string {
-	return fmt.Sprintf(`&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{
-		APIVersion: %q, Kind: %q}}`, k.gvk().GroupVersion().String(), k.Kind)
+	return fmt.Sprintf(`&metav1.PartialObjectMetadata{
+	TypeMeta: metav1.TypeMeta{APIVersion: %q, Kind: %q},
+}`, k.gvk().GroupVersion().String(), k.Kind)
 }
 
 func metadataCode(r *Report) Snippet {
 	k := r.Kinds[0]
 	plural, _ := meta.UnsafeGuessKindToResource(k.gvk())
 	return Snippet{
-		Title: "Metadata only: what a client-go program starts, what a controller-runtime one watches " +
-			"(builder.OnlyMetadata does it too) and gets",
+		Title: "Metadata only: client-go, and what controller-runtime watches and gets",
 		Imports: []string{metaV1, `"k8s.io/apimachinery/pkg/runtime/schema"`, `"k8s.io/client-go/metadata"`,
 			`"k8s.io/client-go/metadata/metadatainformer"`},
-		Code: fmt.Sprintf(`func watchMetadata(client metadata.Interface) metadatainformer.SharedInformerFactory {
-	factory := metadatainformer.NewSharedInformerFactory(client, 0)
-	factory.ForResource(schema.GroupVersionResource{Group: %q, Version: %q, Resource: %q})
+		Code: fmt.Sprintf(`func newMetadataFactory(c metadata.Interface) metadatainformer.SharedInformerFactory {
+	factory := metadatainformer.NewSharedInformerFactory(c, 0)
+	factory.ForResource(schema.GroupVersionResource{
+		Group: %q, Version: %q, Resource: %q,
+	})
 	return factory
 }
+
 var watched = %s`, k.Group, k.Version, plural.Resource, partial(k)),
 	}
 }
@@ -128,8 +139,8 @@ func stripCode(r *Report, paths []fieldPath) Snippet {
 	var body strings.Builder
 	body.WriteString("\tif m, err := meta.Accessor(obj); err == nil {\n")
 	var others []fieldPath
-	for _, p := range paths {
-		if line := metadataLine(p); line != "" {
+	for i, p := range paths {
+		if line := metadataLine(p, "m"+strconv.Itoa(i)); line != "" {
 			body.WriteString(line)
 		} else {
 			others = append(others, p)
@@ -142,15 +153,15 @@ func stripCode(r *Report, paths []fieldPath) Snippet {
 	}
 	return Snippet{
 		Title: "Fields stripped: a TransformFunc",
-		Code: "// strip drops what no reconciler reads. A program that strips writes by Patch: an Update\n" +
-			"// of a stripped object would drop its fields on the server too.\n" +
+		Code: "// strip drops what the reconcilers do not read. Write by Patch: an Update of a\n" +
+			"// stripped object drops its fields on the server too.\n" +
 			"func strip(obj any) (any, error) {\n" + body.String() + "\treturn obj, nil\n}" + c.helpers(),
 		Imports: c.imports,
 	}
 }
 
 // metadataLine strips a field by the accessor that all objects have; "" is no such field.
-func metadataLine(p fieldPath) string {
+func metadataLine(p fieldPath, v string) string {
 	set := map[string]string{"managedFields": "ManagedFields", "annotations": "Annotations",
 		"labels": "Labels", "ownerReferences": "OwnerReferences", "finalizers": "Finalizers"}
 	if p.steps[0].name != "metadata" {
@@ -161,9 +172,8 @@ func metadataLine(p fieldPath) string {
 	case name != "" && len(p.steps) == 2:
 		return fmt.Sprintf("\t\tm.Set%s(nil)\n", name)
 	case len(p.steps) == 3 && p.steps[2].key && (name == "Annotations" || name == "Labels"):
-		v := strings.ToLower(name)
-		return fmt.Sprintf("\t\tif %[1]s := m.Get%[2]s(); %[1]s[%[3]q] != \"\" {\n"+
-			"\t\t\tdelete(%[1]s, %[3]q)\n\t\t\tm.Set%[2]s(%[1]s)\n\t\t}\n", v, name, p.steps[2].name)
+		return fmt.Sprintf("\t\t%[1]s := m.Get%[2]s()\n\t\tdelete(%[1]s, %[3]q)\n\t\tm.Set%[2]s(%[1]s)\n",
+			v, name, p.steps[2].name)
 	}
 	return ""
 }

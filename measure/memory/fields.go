@@ -21,7 +21,7 @@ type Field struct {
 	Path  string `json:"path,omitempty"` // as Options.Strip takes it; "" is the whole object
 	Bytes int64  `json:"bytes"`
 	// Equal is how many of the bytes are of a content that another object of the sample has there.
-	Equal  int64   `json:"equalBytes"`
+	Equal  int64   `json:"equalBytes,omitempty"`
 	Fields []Field `json:"fields,omitempty"` // the largest first, without those that do not matter
 }
 

@@ -30,6 +30,12 @@ var pathPart = regexp.MustCompile(`^(?:\.?([A-Za-z$][A-Za-z0-9_$-]*)|\[\*?\]|\["
 var keptFields = []string{"metadata", "metadata.name", "metadata.namespace", "metadata.uid",
 	"metadata.resourceVersion", "apiVersion", "kind"}
 
+// CheckStrip says what is wrong with paths of fields for Options.Strip.
+func CheckStrip(paths []string) error {
+	_, err := parsePaths(paths)
+	return err
+}
+
 func parsePaths(texts []string) (paths []fieldPath, err error) {
 	for _, text := range texts {
 		p, err := parsePath(text)

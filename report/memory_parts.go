@@ -1,0 +1,234 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/informerbench/informerbench/measure/memory"
+)
+
+// What a report of memory shows: kinds and fields of at least these shares, and so many kinds in
+// full. JSON and the page's picture have more.
+const (
+	leastKind, leastField = 0.02, 0.02
+	mostKinds             = 20
+	mostOff               = 0.05 // how far the walk may lie off before the report says so
+)
+
+func (m *Memory) title() string {
+	if m.Heap != nil {
+		return fmt.Sprintf("What the heap of a controller holds: %s MB in %s", megabytes(m.Heap.Total),
+			m.Source)
+	}
+	objects, total := 0, int64(0)
+	for i := range m.Objects.Kinds {
+		objects += m.Objects.Kinds[i].Objects
+		total += m.Objects.Kinds[i].Measured()
+	}
+	return fmt.Sprintf("What an informer keeps: %s MB for %s objects of %s", megabytes(total),
+		humanize.Comma(int64(objects)), m.Source)
+}
+
+func (m *Memory) describe(p *memoryParts) {
+	if m.Heap != nil {
+		describeHeap(p, m.Heap)
+		return
+	}
+	total := int64(0)
+	for i := range m.Objects.Kinds {
+		total += m.Objects.Kinds[i].Measured()
+	}
+	describeKinds(p, m.Objects)
+	for i := range m.Objects.Kinds[:min(mostKinds, len(m.Objects.Kinds))] {
+		if k := &m.Objects.Kinds[i]; float64(k.Measured()) >= leastKind*float64(total) {
+			describeFields(p, k)
+			describeRemedies(p, k, m.Objects.Strip)
+		}
+	}
+	p.head("How it was measured")
+	p.say("Objects were decoded from lists as clients do, thrice in turns; bytes are the medians of " +
+		"what the heap grew by, after collections. Stores, indexes and handlers come on top.")
+	p.say("Fields are counted by a walk with the allocator's size classes. \"equal\" is the share of a " +
+		"field's bytes whose content another object has in that field; only whole strings, lists and " +
+		"maps can be shared.")
+	p.say("A peak is the most that the heap held, with GOGC=100, while objects were decoded and the " +
+		"remedy applied to each, plus the answer's own bytes. A streamed start (client-go's default " +
+		"since v0.35) was not measured.")
+	p.say("A key of a custom object counts as a field if most of the objects have it; others are [*].")
+	for i, s := range m.Code {
+		if i == 0 {
+			p.head("The code")
+		}
+		p.say("%s:", s.Title)
+		*p = append(*p, memoryPart{code: "import (\n\t" + strings.Join(s.Imports, "\n\t") + "\n)\n\n" + s.Code})
+	}
+}
+
+func describeKinds(p *memoryParts, r *memory.Report) {
+	p.head("Kinds, in MB")
+	rows := [][]string{{"objects", "JSON", "typed", "unstructured", "metadata", "kind"}}
+	for i := range r.Kinds {
+		if i == mostKinds {
+			p.say("%d smaller kinds are left out; JSON has them.", len(r.Kinds)-i)
+			break
+		}
+		k := &r.Kinds[i]
+		row := []string{humanize.Comma(int64(k.Objects)), megabytes(k.JSON), "-", "-", "-", k.Name()}
+		for _, f := range k.Forms {
+			switch f.Name {
+			case memory.FormTyped:
+				row[2] = megabytes(f.Bytes)
+			case memory.FormUnstructured:
+				row[3] = megabytes(f.Bytes)
+			case memory.FormMetadata:
+				row[4] = megabytes(f.Bytes)
+			}
+		}
+		rows = append(rows, row)
+	}
+	p.table(rows, nil)
+}
+
+func describeFields(p *memoryParts, k *memory.Kind) {
+	p.head(fmt.Sprintf("%s: fields, %s", k.Name(), k.Form))
+	if k.Sampled < k.Objects {
+		p.say("A sample of %s of the %s objects was measured, and scaled by its bytes of JSON. A larger "+
+			"one finds more that is equal.", humanize.Comma(int64(k.Sampled)),
+			humanize.Comma(int64(k.Objects)))
+	}
+	if k.Misfit {
+		p.say("Some objects do not fit the Go types of Kubernetes, so a form is missing.")
+	}
+	rows, names := [][]string{{"MB", "share", "equal", "field"}}, []string(nil)
+	var add func(f *memory.Field, depth int)
+	add = func(f *memory.Field, depth int) {
+		if float64(f.Bytes) < leastField*float64(k.Walked) {
+			return
+		}
+		name := f.Name
+		if depth > 0 && !strings.HasPrefix(name, "[") && depth > 1 {
+			name = "." + name
+		}
+		if depth == 0 {
+			name = "the whole object"
+		}
+		rows = append(rows, []string{megabytes(f.Bytes), shareOf(f.Bytes, k.Walked),
+			shareOf(f.Equal, f.Bytes), strings.Repeat("  ", max(0, depth-1)) + name})
+		path := f.Path
+		if depth == 0 {
+			path = name
+		}
+		names = append(names, path)
+		for i := range f.Fields {
+			add(&f.Fields[i], depth+1)
+		}
+	}
+	add(&k.Fields, 0)
+	p.table(rows, names)
+	off := float64(k.Walked)/float64(max(1, k.Measured())) - 1
+	if math.Abs(off) > mostOff && math.Abs(float64(k.Walked-k.Measured())) > 64<<10 {
+		p.say("The fields sum up to %s MB, %+.0f%% off the %s MB measured: trust their shares less.",
+			megabytes(k.Walked), 100*off, megabytes(k.Measured()))
+	}
+}
+
+func describeRemedies(p *memoryParts, k *memory.Kind, strip []string) {
+	p.head(fmt.Sprintf("%s: what a remedy leaves, in MB", k.Name()))
+	rows := [][]string{{"stays", "of all", "peak, one list", "peak, pages", "remedy"}}
+	for _, r := range k.Remedies {
+		rows = append(rows, []string{megabytes(r.Bytes), shareOf(r.Bytes, k.Measured()),
+			megabytes(r.PeakList), megabytes(r.PeakPages), r.Name})
+	}
+	p.table(rows, nil)
+	p.say("Fields stripped: %s.", strings.Join(strip, ", "))
+}
+
+func describeHeap(p *memoryParts, h *memory.Heap) {
+	rows := func(of []memory.Field, path bool) (rows [][]string, names []string) {
+		rows = [][]string{{"MB", "share", "what"}}
+		var add func(f *memory.Field, depth int)
+		add = func(f *memory.Field, depth int) {
+			if float64(f.Bytes) < 0.005*float64(h.Total) {
+				return
+			}
+			name := f.Name
+			if depth > 0 {
+				name = strings.Repeat("  ", depth) + "." + name
+			}
+			rows = append(rows, []string{megabytes(f.Bytes), shareOf(f.Bytes, h.Total), name})
+			names = append(names, f.Path)
+			for i := range f.Fields {
+				add(&f.Fields[i], depth+1)
+			}
+		}
+		for i := range of {
+			add(&of[i], 0)
+		}
+		return rows, names
+	}
+	p.head("Kubernetes objects, by the decoders that made them")
+	if len(h.Decoded) == 0 {
+		p.say("None: the objects came as JSON, which loses their kinds, or there are none.")
+	} else {
+		p.table(rows(h.Decoded, true))
+		p.say("Informers were seen to list or watch: %s.", orNone(strings.Join(h.Informers, ", ")))
+	}
+	if len(h.Lost) > 0 {
+		p.head("Of caches too, kind unknown")
+		p.table(rows(h.Lost, false))
+	}
+	p.head(fmt.Sprintf("Not of caches: %s MB; the largest packages", megabytes(h.OtherBytes)))
+	p.table(rows(h.Other, false))
+	for _, w := range h.Waits {
+		describeWaits(p, w)
+	}
+	p.head("What the profile cannot tell")
+	rate := "at an unknown rate"
+	if h.Rate > 1 {
+		rate = fmt.Sprintf("one each %s allocated, so a line of less than %s MB is rough",
+			humanize.IBytes(uint64(h.Rate)), megabytes(100*h.Rate))
+	}
+	p.say("It has samples, %s. It counts what the last collection but one found, without garbage, "+
+		"and the process has up to twice as much (GOGC).", rate)
+	p.say("JSON is decoded by reflection, which loses kind and field; metadata alone has no kind. " +
+		"Maps and strings count in the message that has them. What is equal is not told. " +
+		"Go below 1.23 keeps 32 frames of a stack, which may lack the informer's.")
+	p.say("To see fields and remedies: benchrun memory --kubeconfig FILE --resource " +
+		"pods,deployments.apps")
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+func describeWaits(p *memoryParts, w memory.Waits) {
+	if w.Of == "goroutines" {
+		p.head("The lock of client-go's store, at one moment")
+		p.say("%d goroutines wait to read, %d read, %d wait to write.", w.ReadersWait, w.Reading,
+			w.WritersWait)
+		if w.Starved() {
+			p.say("The writer waits for readers. One profile is one moment: if two more say so, readers " +
+				"starve it, and a store without a reader's lock helps (this project's informer).")
+		}
+		return
+	}
+	p.head("The lock of client-go's store, since the start")
+	if len(w.Methods) == 0 {
+		p.say("Nothing waited for it, or the program does not sample mutexes " +
+			"(runtime.SetMutexProfileFraction).")
+		return
+	}
+	rows := [][]string{{"waited", "share", "times", "for a method of the store"}}
+	for _, m := range w.Methods {
+		rows = append(rows, []string{duration(float64(m.Wait)), shareOf(int64(m.Wait), int64(w.Total)),
+			humanize.Comma(m.Times), m.Method})
+	}
+	p.table(rows, nil)
+	p.say("Shares are of %s that goroutines waited for all locks.", duration(float64(w.Total)))
+}
