@@ -77,7 +77,7 @@ func (p memoryParts) text() string {
 				fmt.Fprintf(&out, "  %s\n", strings.TrimSpace(line))
 			}
 		case part.code != "":
-			out.WriteString("\n" + Visible(part.code) + "\n")
+			out.WriteString("\n" + Visible(part.code) + "\n\n")
 		default:
 			writeColumns(&out, part.rows)
 		}
@@ -142,6 +142,8 @@ func megabytes(bytes int64) string {
 	switch mb := float64(bytes) / 1e6; {
 	case mb == 0:
 		return "0"
+	case mb < 0.095:
+		return fmt.Sprintf("%.3f", mb)
 	case mb < 0.95:
 		return fmt.Sprintf("%.2f", mb)
 	case mb < 99.5:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/informerbench/informerbench/measure/memory"
 )
@@ -28,8 +29,8 @@ func (m *Memory) title() string {
 		objects += m.Objects.Kinds[i].Objects
 		total += m.Objects.Kinds[i].Measured()
 	}
-	return fmt.Sprintf("What an informer keeps: %s MB for %s objects of %s", megabytes(total),
-		humanize.Comma(int64(objects)), m.Source)
+	return fmt.Sprintf("What an informer keeps: %s MB, for %s in %s", megabytes(total),
+		english.Plural(objects, "object", ""), m.Source)
 }
 
 func (m *Memory) describe(p *memoryParts) {

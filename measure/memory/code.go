@@ -135,9 +135,8 @@ var watched = %s`, k.Group, k.Version, plural.Resource, partial(k)),
 
 // stripCode is the TransformFunc that strips the fields.
 func stripCode(r *Report, paths []fieldPath) Snippet {
-	c := &coder{imports: []string{apiMeta}}
+	c := &coder{}
 	var body strings.Builder
-	body.WriteString("\tif m, err := meta.Accessor(obj); err == nil {\n")
 	var others []fieldPath
 	for i, p := range paths {
 		if line := metadataLine(p, "m"+strconv.Itoa(i)); line != "" {
@@ -146,10 +145,16 @@ func stripCode(r *Report, paths []fieldPath) Snippet {
 			others = append(others, p)
 		}
 	}
-	body.WriteString("\t}\n")
+	if body.Len() > 0 {
+		c.imports = append(c.imports, apiMeta)
+		all := "\tif m, err := meta.Accessor(obj); err == nil {\n" + body.String() + "\t}\n"
+		body.Reset()
+		body.WriteString(all)
+	}
 	if len(others) > 0 {
-		c.cases(r, others)
-		body.WriteString("\tswitch o := obj.(type) {\n" + c.out.String() + "\t}\n")
+		if c.cases(r, others); c.out.Len() > 0 {
+			body.WriteString("\tswitch o := obj.(type) {\n" + c.out.String() + "\t}\n")
+		}
 	}
 	return Snippet{
 		Title: "Fields stripped: a TransformFunc",
@@ -187,11 +192,11 @@ type coder struct {
 
 // cases writes a case for each kind that has some of the fields.
 func (c *coder) cases(r *Report, paths []fieldPath) {
-	unstructured := false
+	custom := false
 	for _, k := range r.Kinds {
 		t := k.goType()
 		if t == nil {
-			unstructured = true
+			custom = true
 			continue
 		}
 		body := ""
@@ -204,7 +209,7 @@ func (c *coder) cases(r *Report, paths []fieldPath) {
 			fmt.Fprintf(&c.out, "\tcase *%s.%s:\n%s", name, t.Name(), body)
 		}
 	}
-	if !unstructured {
+	if !custom {
 		return
 	}
 	c.imports = append(c.imports, untypedIn)
