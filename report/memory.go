@@ -36,7 +36,7 @@ func (m *Memory) Write(w io.Writer, format string) error {
 	m.describe(&parts)
 	text := parts.text()
 	if format == "markdown" {
-		text = "# " + escape(m.title()) + "\n" + parts.markdown()
+		text = "# " + escape(VisibleLine(m.title())) + "\n" + parts.markdown()
 	} else {
 		text = wrapNames(VisibleLine(m.title()), defaultWidth) + "\n" + text
 	}

@@ -148,7 +148,7 @@ func describeRemedies(p *memoryParts, k *memory.Kind, strip []string) {
 }
 
 func describeHeap(p *memoryParts, h *memory.Heap) {
-	rows := func(of []memory.Field, path bool) (rows [][]string, names []string) {
+	rows := func(of []memory.Field) (rows [][]string, names []string) {
 		rows = [][]string{{"MB", "share", "what"}}
 		var add func(f *memory.Field, depth int)
 		add = func(f *memory.Field, depth int) {
@@ -174,15 +174,15 @@ func describeHeap(p *memoryParts, h *memory.Heap) {
 	if len(h.Decoded) == 0 {
 		p.say("None: the objects came as JSON, which loses their kinds, or there are none.")
 	} else {
-		p.table(rows(h.Decoded, true))
+		p.table(rows(h.Decoded))
 		p.say("Informers were seen to list or watch: %s.", orNone(strings.Join(h.Informers, ", ")))
 	}
 	if len(h.Lost) > 0 {
 		p.head("Of caches too, kind unknown")
-		p.table(rows(h.Lost, false))
+		p.table(rows(h.Lost))
 	}
 	p.head(fmt.Sprintf("Not of caches: %s MB; the largest packages", megabytes(h.OtherBytes)))
-	p.table(rows(h.Other, false))
+	p.table(rows(h.Other))
 	for _, w := range h.Waits {
 		describeWaits(p, w)
 	}
@@ -192,8 +192,8 @@ func describeHeap(p *memoryParts, h *memory.Heap) {
 		rate = fmt.Sprintf("one each %s allocated, so a line of less than %s MB is rough",
 			humanize.IBytes(uint64(h.Rate)), megabytes(100*h.Rate))
 	}
-	p.say("It has samples, %s. It counts what the last collection but one found, without garbage, "+
-		"and the process has up to twice as much (GOGC).", rate)
+	p.say("It has samples, %s. It counts what was alive one or two collections ago, without "+
+		"garbage; the process has up to twice as much (GOGC).", rate)
 	p.say("JSON is decoded by reflection, which loses kind and field; metadata alone has no kind. " +
 		"Maps and strings count in the message that has them. What is equal is not told. " +
 		"Go below 1.23 keeps 32 frames of a stack, which may lack the informer's.")

@@ -273,8 +273,8 @@ func (c *coder) untyped(v string, steps []step, indent string) string {
 	for i, s := range steps {
 		if s.name == "" {
 			c.each = true
-			return fmt.Sprintf("%seach(%s, func(m map[string]any) {\n%s%s}%s)\n", indent, v,
-				c.untyped("m", steps[i+1:], indent+"\t"), indent, ", "+strings.Join(names, ", "))
+			return indent + fmt.Sprintf("each(%s, func(m map[string]any) {\n%s%s}, %s)\n", v,
+				c.untyped("m", steps[i+1:], indent+"\t"), indent, strings.Join(names, ", "))
 		}
 		names = append(names, fmt.Sprintf("%q", s.name))
 	}

@@ -155,14 +155,14 @@ func Measure(ctx context.Context, s *Sampler, o Options) (*Report, error) {
 		return nil, errors.New("there are no objects: nothing to measure")
 	}
 	out := &Report{Strip: o.Strip}
-	done, total := 0, len(kinds)
+	done := 0
 	for i, k := range kinds {
 		tasks, base, err := tasksOf(k, o, paths)
 		if err != nil {
 			return nil, err
 		}
 		// Of the kinds to come the same number of measurements is expected.
-		total = done + (len(kinds)-i)*rounds*len(tasks)
+		total := done + (len(kinds)-i)*rounds*len(tasks)
 		for range rounds {
 			for _, t := range tasks {
 				if ctx.Err() != nil {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -50,21 +51,19 @@ type Profile = profile.Profile
 
 // ReadProfile reads a profile of Go's from a URL or a file; - is standard input.
 func ReadProfile(ctx context.Context, place string) (*Profile, error) {
-	in, err := openProfile(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close() // only read
-	data, err := io.ReadAll(io.LimitReader(in, mostProfile+1))
-	if err == nil && len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b {
+	data, err := fetch(ctx, place)
+	if err == nil && bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		var zip *gzip.Reader
-		if zip, err = gzip.NewReader(strings.NewReader(string(data))); err == nil {
+		if zip, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
 			data, err = io.ReadAll(io.LimitReader(zip, mostProfile+1))
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: not a whole profile: %w", ShownPlace(place), err)
 		}
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: not a whole profile: %w", ShownPlace(place), err)
+		return nil, err
 	case len(data) > mostProfile:
 		return nil, fmt.Errorf("%s: more than %d MiB, which no profile has", ShownPlace(place),
 			mostProfile>>20)
@@ -88,37 +87,34 @@ func ShownPlace(place string) string {
 	return place
 }
 
-func openProfile(ctx context.Context, place string) (io.ReadCloser, error) {
+// fetch reads a URL or a file, at most mostProfile bytes and one.
+func fetch(ctx context.Context, place string) ([]byte, error) {
 	if !strings.HasPrefix(place, "http://") && !strings.HasPrefix(place, "https://") {
-		return input.Open(place)
+		in, err := input.Open(place)
+		if err != nil {
+			return nil, err
+		}
+		defer in.Close() // only read
+		return io.ReadAll(io.LimitReader(in, mostProfile+1))
 	}
 	ctx, cancel := context.WithTimeout(ctx, answersIn)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 	if err != nil {
-		cancel()
-		return nil, errors.New("the address is no URL: write it as http://localhost:6060/debug/pprof/heap")
+		return nil, errors.New("it is no URL: write it as http://localhost:6060/debug/pprof/heap")
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		cancel()
 		return nil, fmt.Errorf("%s does not answer: %w; does the controller serve /debug/pprof, and is "+
 			"the port forwarded?", ShownPlace(place), errors.Unwrap(err))
 	}
+	defer answer.Body.Close() // only read
 	if answer.StatusCode != http.StatusOK {
-		answer.Body.Close()
-		cancel()
 		return nil, fmt.Errorf("%s answers %q: give the address of /debug/pprof/heap", ShownPlace(place),
 			answer.Status)
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{answer.Body, closer(func() error { defer cancel(); return answer.Body.Close() })}, nil
+	return io.ReadAll(io.LimitReader(answer.Body, mostProfile+1))
 }
-
-type closer func() error
-
-func (c closer) Close() error { return c() }
 
 // named are client-go's types by package and name.
 var named = sync.OnceValue(func() map[string]schema.GroupVersionKind {
@@ -171,11 +167,11 @@ func ReadHeap(p *Profile) (*Heap, error) {
 	decoded, lost, other := &node{}, &node{}, &node{}
 	informers := map[string]bool{}
 	for _, s := range p.Sample {
-		bytes := s.Value[at]
-		if bytes <= 0 {
+		size := s.Value[at]
+		if size <= 0 {
 			continue
 		}
-		h.Total += bytes
+		h.Total += size
 		frames := framesOf(s)
 		informer := slices.ContainsFunc(frames, func(f string) bool { return hasPrefix(f, informs) })
 		into := other
@@ -192,7 +188,7 @@ func ReadHeap(p *Profile) (*Heap, error) {
 		} else {
 			into = other.field(packageOf(frames), 0)
 		}
-		into.bytes += bytes
+		into.bytes += size
 	}
 	h.Decoded, h.Lost = decoded.export("", 1, 0).Fields, lost.export("", 1, 0).Fields
 	rest := other.export("", 1, 0)

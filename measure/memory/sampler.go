@@ -177,7 +177,7 @@ func (s *Sampler) ReadJSON(r io.Reader) error {
 		case errors.Is(err, errEnd):
 			return errors.New("it is empty: give what kubectl get -o json prints")
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return fmt.Errorf("it ends at byte %d within an object: print it again", at)
+			return fmt.Errorf("it ends within the object behind byte %d: print it again", at)
 		case err != nil:
 			return fmt.Errorf("behind byte %d: %w", at, err)
 		}

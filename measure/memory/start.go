@@ -58,7 +58,6 @@ func start(f *form, bodies [][]byte, n int,
 		if items, err = meta.ExtractListWithAlloc(list); err != nil {
 			break
 		}
-		list = nil //nolint:ineffassign,wastedassign // it must not be held
 		for i, obj := range items {
 			kept = append(kept, keep(obj))
 			items[i] = nil

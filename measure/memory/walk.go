@@ -216,7 +216,7 @@ func (w *walker) boxed(v reflect.Value, guide reflect.Type, n *node) (hash uint6
 	case reflect.Bool:
 		size -= of
 	default:
-		if !(in.IsZero() || in.CanInt() && in.Int() > 0 && in.Int() < 256) {
+		if small := in.CanInt() && in.Int() >= 0 && in.Int() < 256; !small && !in.IsZero() {
 			size += w.alloc(of, in.Type())
 		}
 		size -= of
