@@ -231,7 +231,7 @@ func (c *coder) typed(v string, t reflect.Type, steps []step, indent, index stri
 	last := len(steps) == 1
 	switch {
 	case t.Kind() == reflect.Struct && !opaque(t):
-		f, ok := goField(t, s.name)
+		f, ok := fieldNamed(t, s.name)
 		if !ok {
 			return ""
 		}
@@ -250,21 +250,6 @@ func (c *coder) typed(v string, t reflect.Type, steps []step, indent, index stri
 		return fmt.Sprintf("%sdelete(%s, %q)\n", indent, v, s.name)
 	}
 	return ""
-}
-
-// goField finds the field that has a name in JSON, also in embedded structs.
-func goField(t reflect.Type, name string) (reflect.StructField, bool) {
-	for _, f := range fieldsOf(t) {
-		if f.name == name {
-			return t.Field(f.index), true
-		}
-		if f.name == "" && f.typ.Kind() == reflect.Struct {
-			if found, ok := goField(f.typ, name); ok {
-				return found, true
-			}
-		}
-	}
-	return reflect.StructField{}, false
 }
 
 // untyped writes the statements that remove a field of a map.

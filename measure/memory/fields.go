@@ -89,7 +89,7 @@ func (n *node) key(key string, guide reflect.Type, object int32) (*node, reflect
 		return n.key(key, guide.Elem(), object)
 	case guide.Kind() == reflect.Struct:
 		if f, ok := fieldNamed(guide, key); ok {
-			return n.field(key, object), f
+			return n.field(key, object), f.Type
 		}
 		if guide == customObject {
 			return n.key(key, nil, object)
@@ -165,10 +165,10 @@ func fieldsOf(t reflect.Type) []structField {
 }
 
 // fieldNamed finds a field by its name in JSON, also in embedded structs.
-func fieldNamed(t reflect.Type, name string) (reflect.Type, bool) {
+func fieldNamed(t reflect.Type, name string) (reflect.StructField, bool) {
 	for _, f := range fieldsOf(t) {
 		if f.name == name {
-			return f.typ, true
+			return t.Field(f.index), true
 		}
 		if f.name == "" && f.typ.Kind() == reflect.Struct {
 			if found, ok := fieldNamed(f.typ, name); ok {
@@ -176,7 +176,7 @@ func fieldNamed(t reflect.Type, name string) (reflect.Type, bool) {
 			}
 		}
 	}
-	return nil, false
+	return reflect.StructField{}, false
 }
 
 // fields makes the tree of what was counted.

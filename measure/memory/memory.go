@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -126,12 +125,10 @@ const (
 
 // task is one cell of the tables: a form and a remedy, by pages and as a whole.
 type task struct {
-	remedy       string
-	form         *form
-	keeper       func() func(runtime.Object) any
-	list         bool // one list is measured too, for the peak
-	stays        []int64
-	peak, atOnce []int64
+	remedy              string // "" is a form for comparison: its peak does not count
+	form                *form
+	keeper              func() func(runtime.Object) any
+	stays, peak, atOnce []int64 // by round; atOnce is the peak of one list
 }
 
 // Measure measures the samples, some seconds for 5,000 pods. The time is linear in the samples. It
@@ -157,10 +154,7 @@ func Measure(ctx context.Context, s *Sampler, o Options) (*Report, error) {
 	out := &Report{Strip: o.Strip}
 	done := 0
 	for i, k := range kinds {
-		tasks, base, err := tasksOf(k, o, paths)
-		if err != nil {
-			return nil, err
-		}
+		tasks, base := tasksOf(k, o, paths)
 		// Of the kinds to come the same number of measurements is expected.
 		total := done + (len(kinds)-i)*rounds*len(tasks)
 		for range rounds {
@@ -168,8 +162,9 @@ func Measure(ctx context.Context, s *Sampler, o Options) (*Report, error) {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}
-				if err := t.measure(k); err != nil {
-					return nil, fmt.Errorf("%s: %w", k.kind.Name(), err)
+				if t.measure(k) != nil { // the error may quote the objects
+					return nil, fmt.Errorf("%s: client-go cannot decode its objects: leave the kind out",
+						k.kind.Name())
 				}
 				if done++; o.Progress != nil {
 					o.Progress(done, total)
@@ -186,43 +181,36 @@ func Measure(ctx context.Context, s *Sampler, o Options) (*Report, error) {
 	return out, nil
 }
 
-// tasksOf lists what is measured of a kind. base is the form of its fields and remedies.
-func tasksOf(k *sampled, o Options, paths []fieldPath) (tasks []*task, base *form, err error) {
+// tasksOf lists what is measured of a kind: the remedies in the order of the table, and the forms
+// that are none. base is the form of its fields and remedies.
+func tasksOf(k *sampled, o Options, paths []fieldPath) (tasks []*task, base *form) {
 	forms := formsOf(k)
 	base = forms[FormUnstructured]
 	if f := forms[o.Form]; f != nil {
 		base = f
 	}
-	for _, name := range []string{FormTyped, FormUnstructured, FormMetadata} {
-		f := forms[name]
-		if f == nil {
-			continue
+	add := func(remedy string, f *form, keeper func() func(runtime.Object) any) {
+		if f != nil {
+			tasks = append(tasks, &task{remedy: remedy, form: f, keeper: keeper})
 		}
-		t := &task{form: f, keeper: keepAll, list: f == base || name == FormMetadata}
-		switch {
-		case f == base:
-			t.remedy = asItIs
-		case name == FormMetadata:
-			t.remedy = FormMetadata
-		}
-		tasks = append(tasks, t)
 	}
-	managed, err := parsePaths(DefaultStrip[:1])
-	if err != nil {
-		return nil, nil, err
-	}
-	add := func(name string, keeper func() func(runtime.Object) any) {
-		tasks = append(tasks, &task{remedy: name, form: base, keeper: keeper, list: true})
-	}
-	add(noManaged, stripper(managed))
-	add(stripped, stripper(paths))
+	managed, _ := parsePaths(DefaultStrip[:1]) // it is right
+	add(asItIs, base, keepAll)
+	add(noManaged, base, stripper(managed))
+	add(stripped, base, stripper(paths))
+	add(FormMetadata, forms[FormMetadata], keepAll)
 	for _, keeper := range o.Keepers {
-		add(keeper.Name, func() func(runtime.Object) any {
+		add(keeper.Name, base, func() func(runtime.Object) any {
 			made := keeper.New()
 			return func(obj runtime.Object) any { return made.Keep(obj) }
 		})
 	}
-	return tasks, base, nil
+	for _, f := range forms {
+		if f != base && f.name != FormMetadata {
+			add("", f, keepAll)
+		}
+	}
+	return tasks, base
 }
 
 func keepAll() func(runtime.Object) any { return func(obj runtime.Object) any { return obj } }
@@ -249,7 +237,7 @@ func (t *task) measure(k *sampled) error {
 		return err
 	}
 	t.stays, t.peak = append(t.stays, stays), append(t.peak, peak)
-	if !t.list {
+	if t.remedy == "" {
 		return nil
 	}
 	list, err := t.form.bodies(k.sample, len(k.sample))
@@ -283,8 +271,6 @@ func (k *sampled) report(tasks []*task, base *form) error {
 				Remedy{t.remedy, scaled(t.stays), scaled(t.atOnce), scaled(t.peak)})
 		}
 	}
-	// None first, then by the fields that they strip: metadata alone behind the others in place.
-	slices.SortStableFunc(k.kind.Remedies, func(a, b Remedy) int { return rank(a) - rank(b) })
 	w := newWalker(k.gvk, base.name)
 	pages, err := base.bodies(k.sample, PageSize)
 	if err != nil {
@@ -307,10 +293,3 @@ func (k *sampled) report(tasks []*task, base *form) error {
 	k.kind.Walked = k.kind.Fields.Bytes
 	return nil
 }
-
-func rank(r Remedy) int {
-	return slices.Index([]string{"", FormMetadata, stripped, noManaged, asItIs}, r.Name) * -1
-}
-
-// newRand makes samples reproducible.
-func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }

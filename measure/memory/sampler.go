@@ -19,10 +19,11 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// The bounds of a kind's sample, unless NewSampler is told others.
+// The bounds of samples. DefaultSample is what NewSampler should be told.
 const (
 	DefaultSample = 5000
-	mostBytes     = 64 << 20 // of JSON
+	mostBytes     = 64 << 20 // of JSON, of a kind
+	mostKinds     = 500
 )
 
 // Sampler counts objects, and keeps a random sample of each kind. It is not safe for concurrent use.
@@ -79,9 +80,12 @@ func (s *Sampler) Add(fields map[string]json.RawMessage) error {
 	}
 	gvk := gv.WithKind(kind)
 	k := s.kinds[gvk]
+	if k == nil && len(s.kinds) == mostKinds {
+		return fmt.Errorf("more than %d kinds: measure fewer at a time", mostKinds)
+	}
 	if k == nil {
 		k = &sampled{kind: Kind{Group: gv.Group, Version: gv.Version, Kind: kind}, gvk: gvk, most: s.most,
-			rand: newRand()}
+			rand: rand.New(rand.NewPCG(1, 2))} // the same sample each time
 		s.kinds[gvk] = k
 	}
 	// Servers leave both out of the objects of a list.

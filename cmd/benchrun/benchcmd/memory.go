@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -211,7 +212,11 @@ func (a *memoryAsked) read(ctx context.Context, s *memory.Sampler, progress *tim
 		if name == "-" {
 			name = "standard input"
 		}
-		if err := s.ReadJSON(interruptible{ctx, in}); err != nil {
+		size := int64(0) // of a pipe
+		if info, err := os.Stat(a.objects); err == nil {
+			size = info.Size()
+		}
+		if err := s.ReadJSON(&watched{ctx, in, progress, 0, size}); err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
 		return name, nil
@@ -240,17 +245,23 @@ func (a *memoryAsked) read(ctx context.Context, s *memory.Sampler, progress *tim
 	return cluster.Host, nil
 }
 
-// interruptible ends with its context between two reads.
-type interruptible struct {
-	context.Context
+// watched is a file that shows how far it is read, and ends with its context.
+type watched struct {
+	ctx context.Context
 	io.Reader
+	progress   *timed
+	read, size int64
 }
 
-func (r interruptible) Read(p []byte) (int, error) {
-	if err := r.Err(); err != nil {
+func (r *watched) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.Reader.Read(p)
+	n, err := r.Reader.Read(p)
+	if r.read += int64(n); r.size > 0 {
+		r.progress.show("reading", r.read, r.size)
+	}
+	return n, err
 }
 
 // profiles reads those of a running controller.
