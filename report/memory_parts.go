@@ -55,9 +55,10 @@ func (m *Memory) describe(p *memoryParts) {
 	p.say("Fields are counted by a walk with the allocator's size classes. \"equal\" is the share of a " +
 		"field's bytes whose content another object has in that field; only whole strings, lists and " +
 		"maps can be shared.")
-	p.say("A peak is the most that the heap held, with GOGC=100, while objects were decoded and the " +
-		"remedy applied to each, plus the answer's own bytes. A streamed start (client-go's default " +
-		"since v0.35) was not measured.")
+	p.say("A peak is the most that the heap held, with GOGC=100, while a list was decoded and the " +
+		"remedy applied to each object: the answer's bytes, the list and garbage included. It is the " +
+		"median of three phases of Go's collector. Streams (client-go's default since v0.35) need " +
+		"no more than pages.")
 	p.say("A key of a custom object counts as a field if most of the objects have it; others are [*].")
 	for i, s := range m.Code {
 		if i == 0 {

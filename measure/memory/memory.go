@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -157,12 +158,12 @@ func Measure(ctx context.Context, s *Sampler, o Options) (*Report, error) {
 		tasks, base := tasksOf(k, o, paths)
 		// Of the kinds to come the same number of measurements is expected.
 		total := done + (len(kinds)-i)*rounds*len(tasks)
-		for range rounds {
+		for round := range rounds {
 			for _, t := range tasks {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}
-				if t.measure(k) != nil { // the error may quote the objects
+				if t.measure(k, round) != nil { // the error may quote the objects
 					return nil, fmt.Errorf("%s: client-go cannot decode its objects: leave the kind out",
 						k.kind.Name())
 				}
@@ -226,13 +227,15 @@ func stripper(paths []fieldPath) func() func(runtime.Object) any {
 	}
 }
 
-// measure adds a round to a task.
-func (t *task) measure(k *sampled) error {
+// measure adds a round to a task. The peak depends on when Go collects, so each round begins at
+// another phase of its cycle.
+func (t *task) measure(k *sampled, round int) error {
+	phase := math.Exp2(-float64(round) / rounds)
 	pages, err := t.form.bodies(k.sample, PageSize)
 	if err != nil {
 		return err
 	}
-	stays, peak, err := start(t.form, pages, len(k.sample), t.keeper)
+	stays, peak, err := start(t.form, pages, len(k.sample), phase, t.keeper)
 	if err != nil {
 		return err
 	}
@@ -244,7 +247,7 @@ func (t *task) measure(k *sampled) error {
 	if err != nil {
 		return err
 	}
-	_, peak, err = start(t.form, list, len(k.sample), t.keeper)
+	_, peak, err = start(t.form, list, len(k.sample), phase, t.keeper)
 	t.atOnce = append(t.atOnce, peak)
 	return err
 }

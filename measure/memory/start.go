@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -37,21 +38,18 @@ func (h *heap) settled() (objects, inuse, live int64) {
 
 // start does what an informer does at its start: it decodes lists, of n objects together, and keeps
 // what keeper returns for each object. It measures what stays, and the most that the heap holds on
-// the way, both above what it held before. A list's bytes count as held, as they are by a client.
-func start(f *form, bodies [][]byte, n int,
+// the way, both above what it held before. Each list is copied first, as a client has read it.
+// phase, up to 1, is the share of its heap at which the first collection begins.
+func start(f *form, bodies [][]byte, n int, phase float64,
 	keeper func() func(apiruntime.Object) any) (stays, peak int64, err error) {
-	body := 0
-	for _, b := range bodies {
-		body = max(body, len(b))
-	}
 	kept := make([]any, 0, n)
 	h := newHeap()
 	objects, inuse, live := h.settled()
-	end := observe(inuse, live, int64(body))
+	end := observe(inuse, live, phase)
 	keep := keeper()
 	for _, b := range bodies {
 		var list apiruntime.Object
-		if list, err = f.decode(b); err != nil {
+		if list, err = f.decode(bytes.Clone(b)); err != nil {
 			break
 		}
 		var items []apiruntime.Object
@@ -75,14 +73,14 @@ func start(f *form, bodies [][]byte, n int,
 const least = 4 << 20
 
 // observe reads the heap each millisecond until end is called, which returns the most in use above
-// inuse, body included. It sets GOGC so that garbage has the share that it has at GOGC=100 in a
+// inuse. It sets GOGC so that garbage has the share that it has at GOGC=100 in a
 // process that holds nothing else: live bytes of this one are no part of it.
-func observe(inuse, live, body int64) (end func() (peak int64)) {
+func observe(inuse, live int64, phase float64) (end func() (peak int64)) {
 	percent := func(now int64) int {
-		own := max(least, now-live+body)
+		own := max(least, now-live)
 		return int(max(1, 100*own/max(1, now)))
 	}
-	before := debug.SetGCPercent(percent(live))
+	before := debug.SetGCPercent(max(1, int(phase*float64(percent(live)))))
 	done := make(chan struct{})
 	var peak int64
 	var ended sync.WaitGroup
@@ -112,6 +110,6 @@ func observe(inuse, live, body int64) (end func() (peak int64)) {
 		ended.Wait()
 		look()
 		debug.SetGCPercent(before)
-		return peak + body
+		return peak
 	}
 }

@@ -1,7 +1,6 @@
 package benchcmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -301,7 +300,7 @@ type timed struct {
 	terminal bool
 	started  time.Time
 	tenth    int64
-	width    int
+	last     string
 }
 
 func newTimed(out io.Writer) *timed {
@@ -313,17 +312,17 @@ func (p *timed) show(what string, done, total int64) {
 	left := time.Duration(float64(since) * float64(total-done) / float64(max(1, done)))
 	text := fmt.Sprintf("%3d%% %s left, %s", 100*done/max(1, total), left.Round(time.Second), what)
 	switch tenth := 10 * done / max(1, total); {
-	case p.terminal:
-		fmt.Fprintf(p.out, "\r%s%s", text, bytes.Repeat([]byte(" "), max(0, p.width-len(text))))
-		p.width = len(text)
-	case tenth > p.tenth && since > time.Second:
+	case p.terminal && text != p.last:
+		fmt.Fprintf(p.out, "\r%-*s", len(p.last), text)
+		p.last = text
+	case !p.terminal && tenth > p.tenth && since > time.Second:
 		p.tenth = tenth
 		fmt.Fprintln(p.out, report.VisibleLine(text))
 	}
 }
 
 func (p *timed) end() {
-	if p.terminal && p.width > 0 {
-		fmt.Fprintf(p.out, "\r%s\r", bytes.Repeat([]byte(" "), p.width))
+	if p.last != "" {
+		fmt.Fprintf(p.out, "\r%*s\r", len(p.last), "")
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/go/packages"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informerbench/informerbench/load/apiserver"
 	"github.com/informerbench/informerbench/load/synthetic"
+	"github.com/informerbench/informerbench/measure/memory"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -188,6 +190,25 @@ func TestMemoryErrors(t *testing.T) {
 			if !strings.Contains(errOut, want) {
 				t.Errorf("%q: %q lacks %q", c.args, errOut, want)
 			}
+		}
+	}
+}
+
+// The code of each keeper compiles.
+func TestMemoryKeepersCompile(t *testing.T) {
+	t.Parallel()
+	for _, k := range memoryKeepers {
+		code, err := memory.Code(&memory.Report{Kinds: []memory.Kind{{Version: "v1", Kind: "Pod"}}},
+			[]string{k.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := code[len(code)-1]
+		file := write(t, "code.go", "package code\n\nimport (\n"+strings.Join(last.Imports, "\n")+"\n)\n\n"+last.Code)
+		pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles |
+			packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo}, file)
+		if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
+			t.Errorf("%s: %v, %v", last.Code, err, pkgs[0].Errors)
 		}
 	}
 }
