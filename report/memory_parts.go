@@ -15,6 +15,7 @@ import (
 // full. JSON and the page's picture have more.
 const (
 	leastKind, leastField = 0.02, 0.02
+	leastPart             = 0.005 // of a heap
 	mostKinds             = 20
 	mostOff               = 0.05 // how far the walk may lie off before the report says so
 )
@@ -104,36 +105,37 @@ func describeFields(p *memoryParts, k *memory.Kind) {
 	if k.Misfit {
 		p.say("Some objects do not fit the Go types of Kubernetes, so a form is missing.")
 	}
+	whole := k.Fields
+	whole.Name, whole.Path = "the whole object", "the whole object"
 	rows, names := [][]string{{"MB", "share", "equal", "field"}}, []string(nil)
-	var add func(f *memory.Field, depth int)
-	add = func(f *memory.Field, depth int) {
-		if float64(f.Bytes) < leastField*float64(k.Walked) {
-			return
-		}
-		name := f.Name
-		if depth > 0 && !strings.HasPrefix(name, "[") && depth > 1 {
-			name = "." + name
-		}
-		if depth == 0 {
-			name = "the whole object"
-		}
-		rows = append(rows, []string{megabytes(f.Bytes), shareOf(f.Bytes, k.Walked),
-			shareOf(f.Equal, f.Bytes), strings.Repeat("  ", max(0, depth-1)) + name})
-		path := f.Path
-		if depth == 0 {
-			path = name
-		}
-		names = append(names, path)
-		for i := range f.Fields {
-			add(&f.Fields[i], depth+1)
-		}
-	}
-	add(&k.Fields, 0)
+	eachField([]memory.Field{whole}, -1, int64(leastField*float64(k.Walked)),
+		func(f *memory.Field, name string) {
+			rows = append(rows, []string{megabytes(f.Bytes), shareOf(f.Bytes, k.Walked),
+				shareOf(f.Equal, f.Bytes), name})
+			names = append(names, f.Path)
+		})
 	p.table(rows, names)
 	off := float64(k.Walked)/float64(max(1, k.Measured())) - 1
 	if math.Abs(off) > mostOff && math.Abs(float64(k.Walked-k.Measured())) > 64<<10 {
 		p.say("The fields sum up to %s MB, %+.0f%% off the %s MB measured: trust their shares less.",
 			megabytes(k.Walked), 100*off, megabytes(k.Measured()))
+	}
+}
+
+// eachField passes fields of at least so many bytes, with what is below them, and a name that shows
+// the depth. At depth 0 and above it names begin anew.
+func eachField(fields []memory.Field, depth int, least int64, show func(*memory.Field, string)) {
+	for i := range fields {
+		f := &fields[i]
+		if f.Bytes < least {
+			continue
+		}
+		name := f.Name
+		if depth > 0 && !strings.HasPrefix(name, "[") {
+			name = "." + name
+		}
+		show(f, strings.Repeat("  ", max(0, depth))+name)
+		eachField(f.Fields, depth+1, least, show)
 	}
 }
 
@@ -151,24 +153,10 @@ func describeRemedies(p *memoryParts, k *memory.Kind, strip []string) {
 func describeHeap(p *memoryParts, h *memory.Heap) {
 	rows := func(of []memory.Field) (rows [][]string, names []string) {
 		rows = [][]string{{"MB", "share", "what"}}
-		var add func(f *memory.Field, depth int)
-		add = func(f *memory.Field, depth int) {
-			if float64(f.Bytes) < 0.005*float64(h.Total) {
-				return
-			}
-			name := f.Name
-			if depth > 0 {
-				name = strings.Repeat("  ", depth) + "." + name
-			}
+		eachField(of, 0, int64(leastPart*float64(h.Total)), func(f *memory.Field, name string) {
 			rows = append(rows, []string{megabytes(f.Bytes), shareOf(f.Bytes, h.Total), name})
 			names = append(names, f.Path)
-			for i := range f.Fields {
-				add(&f.Fields[i], depth+1)
-			}
-		}
-		for i := range of {
-			add(&of[i], 0)
-		}
+		})
 		return rows, names
 	}
 	p.head("Kubernetes objects, by the decoders that made them")

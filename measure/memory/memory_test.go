@@ -40,25 +40,49 @@ func sampleOf(t *testing.T, kind synthetic.ObjectKind, n int) *Sampler {
 	return s
 }
 
+// widgets are n custom objects with numbers, large maps, nested lists and nulls.
+func widgets(t *testing.T, n int) *Sampler {
+	t.Helper()
+	s := NewSampler(DefaultSample)
+	for i := range n {
+		spec, large := map[string]any{"on": true, "off": false, "none": nil, "empty": []any{},
+			"small": 7, "ratio": float64(i) + 0.5, "text": strings.Repeat("x", i%70)}, map[string]any{}
+		for j := range i % 120 {
+			large[fmt.Sprint("key-", j)] = []any{i * j, []any{fmt.Sprint("deep", i)}}
+		}
+		spec["large"] = large
+		if err := s.AddObject(&unstructured.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"name": fmt.Sprint("widget-", i)}, "spec": spec}},
+			schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
 // What the walk counts is what the heap grows by, in every form.
 func TestWalkAgreesWithTheHeap(t *testing.T) {
+	agree := func(name string, s *Sampler, form string) {
+		t.Run(name+" "+form, func(t *testing.T) {
+			r, err := Measure(t.Context(), s, Options{Form: form})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := r.Kinds[0]
+			off := float64(k.Walked)/float64(k.Measured()) - 1
+			t.Logf("walked %d, measured %d: %+.1f%%", k.Walked, k.Measured(), 100*off)
+			if math.Abs(off) > 0.05 {
+				t.Errorf("walked %d bytes, measured %d: %+.1f%%", k.Walked, k.Measured(), 100*off)
+			}
+		})
+	}
 	for kind, n := range map[synthetic.ObjectKind]int{synthetic.KindPod: 300, synthetic.KindNode: 200,
 		synthetic.KindSmall: 2000} {
 		for _, form := range Forms {
-			t.Run(fmt.Sprint(kind, " ", form), func(t *testing.T) {
-				r, err := Measure(t.Context(), sampleOf(t, kind, n), Options{Form: form})
-				if err != nil {
-					t.Fatal(err)
-				}
-				k := r.Kinds[0]
-				off := float64(k.Walked)/float64(k.Measured()) - 1
-				t.Logf("walked %d, measured %d: %+.1f%%", k.Walked, k.Measured(), 100*off)
-				if math.Abs(off) > 0.05 {
-					t.Errorf("walked %d bytes, measured %d: %+.1f%%", k.Walked, k.Measured(), 100*off)
-				}
-			})
+			agree(string(kind), sampleOf(t, kind, n), form)
 		}
 	}
+	agree("widget", widgets(t, 500), FormUnstructured)
 }
 
 // The bytes of objects whose allocations can be counted by hand.
@@ -166,12 +190,12 @@ func below(f *Field) int64 { return f.Bytes - 300*int64(sizeOf[corev1.PodSpec]()
 
 // The sample is of the size asked for, any object may be in it, and results are scaled.
 func TestSampleIsScaled(t *testing.T) {
-	all, err := Measure(t.Context(), sampleOf(t, synthetic.KindPod, 600), Options{})
+	all, err := Measure(t.Context(), sampleOf(t, synthetic.KindPod, 300), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewSampler(200)
-	for _, text := range sampleOf(t, synthetic.KindPod, 600).sorted()[0].sample {
+	s := NewSampler(100)
+	for _, text := range sampleOf(t, synthetic.KindPod, 300).sorted()[0].sample {
 		fields := map[string]json.RawMessage{}
 		if err := json.Unmarshal(text, &fields); err != nil {
 			t.Fatal(err)
@@ -186,7 +210,7 @@ func TestSampleIsScaled(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := all.Kinds[0], part.Kinds[0]
-	if b.Sampled != 200 || b.Objects != 600 ||
+	if b.Sampled != 100 || b.Objects != 300 ||
 		math.Abs(float64(a.Measured()-b.Measured())) > 0.05*float64(a.Measured()) {
 		t.Errorf("a sample of %d of %d: %d bytes, all take %d", b.Sampled, b.Objects, b.Measured(), a.Measured())
 	}

@@ -36,12 +36,17 @@ func (h *heap) settled() (objects, inuse, live int64) {
 	return h.read()
 }
 
+// alone is held while the heap is measured, which two cannot do at once.
+var alone sync.Mutex
+
 // start does what an informer does at its start: it decodes lists, of n objects together, and keeps
 // what keeper returns for each object. It measures what stays, and the most that the heap holds on
 // the way, both above what it held before. Each list is copied first, as a client has read it.
 // phase, up to 1, is the share of its heap at which the first collection begins.
 func start(f *form, bodies [][]byte, n int, phase float64,
 	keeper func() func(apiruntime.Object) any) (stays, peak int64, err error) {
+	alone.Lock()
+	defer alone.Unlock()
 	kept := make([]any, 0, n)
 	h := newHeap()
 	objects, inuse, live := h.settled()
