@@ -54,8 +54,8 @@ func (m *Memory) describe(p *memoryParts) {
 	p.say("Objects were decoded from lists as clients do, thrice in turns; bytes are the medians of " +
 		"what the heap grew by, after collections. Stores, indexes and handlers come on top.")
 	p.say("Fields are counted by a walk with the allocator's size classes. \"equal\" is the share of a " +
-		"field's bytes whose content another object has in that field; only whole strings, lists and " +
-		"maps can be shared.")
+		"field's bytes that lie in strings, lists and maps which another object has there too, as a " +
+		"whole: no more can be shared.")
 	p.say("A peak is the most that the heap held, with GOGC=100, while a list was decoded and the " +
 		"remedy applied to each object: the answer's bytes, the list and garbage included. It is the " +
 		"median of three phases of Go's collector. Streams (client-go's default since v0.35) need " +

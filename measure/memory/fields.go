@@ -20,7 +20,8 @@ type Field struct {
 	Name  string `json:"name"`           // as in Path, the last part
 	Path  string `json:"path,omitempty"` // as Options.Strip takes it; "" is the whole object
 	Bytes int64  `json:"bytes"`
-	// Equal is how many of the bytes are of a content that another object of the sample has there.
+	// Equal is how many of the bytes lie in allocations whose whole content another object of the
+	// sample has in this field.
 	Equal  int64   `json:"equalBytes,omitempty"`
 	Fields []Field `json:"fields,omitempty"` // the largest first, without those that do not matter
 }

@@ -119,17 +119,26 @@ func withMeta(m metav1.ObjectMeta) *corev1.ConfigMap { return &corev1.ConfigMap{
 
 func sizeOf[T any]() uintptr { return reflect.TypeFor[T]().Size() }
 
-// A field's bytes are equal where another object has the same content there.
+// Strings are equal by themselves, what lies within a list only if the whole list is.
 func TestEqual(t *testing.T) {
-	w := newWalker(podKind, FormTyped)
-	for _, image := range []string{"shared-by-two-objects", "shared-by-two-objects", "alone-in-its-object"} {
-		w.object(&corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: image}}}})
-	}
-	f := w.fields(1)
-	image := find(f.Fields, "spec.containers[].image")
-	// a header of 16 bytes and a slot of 24 in each object
-	if image == nil || image.Bytes != 3*40 || image.Equal != 2*40 {
-		t.Errorf("%+v, want 120 bytes and 80 of them equal; all are %+v", image, f)
+	for name, c := range map[string]struct {
+		names, images [3]string
+		equal         int64 // of the images: headers and slots of 16 bytes
+	}{
+		"two lists":   {[3]string{"a", "a", "a"}, [3]string{"the-image-of-two", "the-image-of-two", "another-of-one"}, 2 * (16 + 16)},
+		"two strings": {[3]string{"a", "b", "c"}, [3]string{"the-image-of-two", "the-image-of-two", "another-of-one"}, 2 * 16},
+		"none":        {[3]string{"a", "a", "a"}, [3]string{"the-image-of-0-0", "the-image-of-0-1", "the-image-of-0-2"}, 0},
+	} {
+		w := newWalker(podKind, FormTyped)
+		for i, image := range c.images {
+			w.object(&corev1.Pod{Spec: corev1.PodSpec{
+				Containers: []corev1.Container{{Name: c.names[i], Image: image}}}})
+		}
+		f := w.fields(1)
+		if image := find(f.Fields, "spec.containers[].image"); image == nil || image.Bytes != 3*(16+16) ||
+			image.Equal != c.equal {
+			t.Errorf("%s: %+v, want 96 bytes and %d of them equal", name, image, c.equal)
+		}
 	}
 }
 

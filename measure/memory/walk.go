@@ -14,8 +14,8 @@ import (
 // walker divides the bytes of decoded objects among field paths. Decoded objects share nothing, so
 // every value that it meets is counted.
 //
-// Bytes within a struct or an array are those of the fields that lie there. What the allocator adds
-// is counted where the allocation is.
+// Bytes within a struct or an array are those of the fields that lie there, and equal to another
+// object's if the whole allocation is. What the allocator adds is counted where the allocation is.
 type walker struct {
 	root  *node
 	guide reflect.Type // the Go type that names an unstructured object's fields, or customObject
@@ -23,6 +23,14 @@ type walker struct {
 	equal map[piece]*count
 	tiny  tinyBlock
 	n     int32 // the object at hand, from 1
+	// within are the fields of the allocations at hand, whose content is not known to its end.
+	within []inline
+}
+
+// inline are bytes of a field within an allocation.
+type inline struct {
+	of    *node
+	bytes int
 }
 
 // piece is what a field has in some objects: its content, as a hash.
@@ -51,14 +59,22 @@ func newWalker(gvk schema.GroupVersionKind, form string) *walker {
 func (w *walker) object(obj runtime.Object) {
 	w.n++
 	w.root.seen(w.n)
+	v, guide := reflect.ValueOf(obj).Elem(), reflect.TypeOf(obj).Elem()
+	size := int(v.Type().Size())
 	if u, ok := obj.(*unstructured.Unstructured); ok {
-		w.add(w.root, slot(8, true)-8, 0)
-		w.value(reflect.ValueOf(u.Object), w.guide, w.root)
-		return
+		v, guide = reflect.ValueOf(u.Object), w.guide
 	}
-	v := reflect.ValueOf(obj).Elem()
-	w.add(w.root, slot(int(v.Type().Size()), true)-int(v.Type().Size()), 0)
-	w.value(v, v.Type(), w.root)
+	w.allocated(w.root, slot(size, true)-size, w.value(v, guide, w.root), 0)
+}
+
+// allocated counts the fields of an allocation, those in within from a place on, and what the
+// allocator adds.
+func (w *walker) allocated(n *node, added int, hash uint64, from int) {
+	w.add(n, added, hash)
+	for _, f := range w.within[from:] {
+		w.add(f.of, f.bytes, hash)
+	}
+	w.within = w.within[:from]
 }
 
 // add counts bytes of a field whose content has a hash.
@@ -82,43 +98,39 @@ func mix(a, b uint64) uint64 {
 	return a ^ a>>29
 }
 
-func (w *walker) text(s string) uint64 { return maphash.String(w.seed, s) }
-
 // value counts a value, its own bytes included, and returns the hash of its content. guide is the
 // type that names its fields: the value's own, or that of the Go type which it stands for; nil is
 // unknown.
 func (w *walker) value(v reflect.Value, guide reflect.Type, n *node) (hash uint64) {
 	size := int(v.Type().Size())
-	switch v.Kind() {
-	case reflect.String:
-		hash = w.text(v.String())
-		w.add(n, size+w.stringBytes(v.Len()), hash)
-		return hash
-	case reflect.Pointer:
-		if v.IsNil() || v.Type() == location {
-			break
-		}
-		hash = w.value(v.Elem(), v.Type().Elem(), n)
-		of := int(v.Type().Elem().Size())
-		w.add(n, size+w.alloc(of, v.Type().Elem())-of, hash)
-		return hash
-	case reflect.Struct:
-		left := size
+	if v.Kind() == reflect.Struct {
 		for _, f := range fieldsOf(v.Type()) {
 			hash = mix(hash, w.value(v.Field(f.index), f.typ, n.field(f.name, w.n)))
-			left -= int(f.typ.Size())
+			size -= int(f.typ.Size())
 		}
-		w.add(n, left, hash)
+		w.within = append(w.within, inline{n, size}) // what aligns the fields
 		return hash
+	}
+	w.within = append(w.within, inline{n, size})
+	from := len(w.within)
+	switch v.Kind() {
+	case reflect.String:
+		hash = maphash.String(w.seed, v.String())
+		w.add(n, w.stringBytes(v.Len()), hash)
+	case reflect.Pointer:
+		if !v.IsNil() && v.Type() != location {
+			of := v.Type().Elem()
+			hash = w.value(v.Elem(), of, n)
+			w.allocated(n, w.alloc(int(of.Size()), of)-int(of.Size()), hash, from)
+		}
 	case reflect.Slice:
 		return w.slice(v, guide, n)
 	case reflect.Map:
 		return w.mapping(v, guide, n)
 	case reflect.Interface:
-		if v.IsNil() {
-			break
+		if !v.IsNil() {
+			return w.boxed(v.Elem(), guide, n)
 		}
-		return w.boxed(v, guide, n)
 	case reflect.Bool:
 		if v.Bool() {
 			hash = 1
@@ -133,7 +145,6 @@ func (w *walker) value(v reflect.Value, guide reflect.Type, n *node) (hash uint6
 			hash = v.Uint()
 		}
 	}
-	w.add(n, size, hash)
 	return hash
 }
 
@@ -157,11 +168,11 @@ func (w *walker) stringBytes(n int) int {
 }
 
 func (w *walker) slice(v reflect.Value, guide reflect.Type, n *node) (hash uint64) {
-	elem := v.Type().Elem()
+	elem, from := v.Type().Elem(), len(w.within)
 	taken := w.alloc(v.Cap()*int(elem.Size()), elem)
 	if elem.Kind() == reflect.Uint8 {
 		hash = maphash.Bytes(w.seed, v.Bytes())
-		w.add(n, int(v.Type().Size())+taken, hash)
+		w.add(n, taken, hash)
 		return hash
 	}
 	n.list = n.list || !opaque(guide)
@@ -173,55 +184,44 @@ func (w *walker) slice(v reflect.Value, guide reflect.Type, n *node) (hash uint6
 		hash = mix(hash, w.value(v.Index(i), of, n))
 	}
 	hash = mix(hash, uint64(v.Len()))
-	w.add(n, int(v.Type().Size())+taken-v.Len()*int(elem.Size()), hash)
+	w.allocated(n, taken-v.Len()*int(elem.Size()), hash, from)
 	return hash
 }
 
 func (w *walker) mapping(v reflect.Value, guide reflect.Type, n *node) (hash uint64) {
-	size := int(v.Type().Size())
 	if v.IsNil() {
-		w.add(n, size, 0)
 		return 0
 	}
-	key, elem := v.Type().Key(), v.Type().Elem()
-	size += mapSlots(v.Type(), v.Len())
+	key, elem, from := v.Type().Key(), v.Type().Elem(), len(w.within)
+	size := mapSlots(v.Type(), v.Len())
 	for it := v.MapRange(); it.Next(); {
 		below, of := n, guide
 		if key.Kind() == reflect.String {
 			below, of = n.key(it.Key().String(), guide, w.n)
 		}
-		h := mix(w.value(it.Key(), key, below), w.value(it.Value(), of, below))
-		hash += h // in any order
+		hash += mix(w.value(it.Key(), key, below), w.value(it.Value(), of, below)) // in any order
 		for _, t := range []reflect.Type{key, elem} {
-			if t.Size() <= inlineMost {
-				size -= int(t.Size()) // counted below
-			} else {
-				size += w.alloc(int(t.Size()), t) - int(t.Size())
+			size -= int(t.Size()) // counted by value
+			if t.Size() > inlineMost {
+				size += w.alloc(int(t.Size()), t)
 			}
 		}
 	}
 	hash = mix(hash, uint64(v.Len()))
-	w.add(n, size, hash)
+	w.allocated(n, size, hash, from)
 	return hash
 }
 
-// boxed counts an interface and what is in it. Small numbers and what is a pointer by itself need
+// boxed counts what is in an interface. Small numbers, zeros and what is a pointer by itself need
 // no allocation.
-func (w *walker) boxed(v reflect.Value, guide reflect.Type, n *node) (hash uint64) {
-	in := v.Elem()
-	size, of := int(v.Type().Size()), int(in.Type().Size())
-	switch in.Kind() {
-	case reflect.Map, reflect.Pointer:
-		size -= of
-	case reflect.Bool:
-		size -= of
-	default:
-		if small := in.CanInt() && in.Int() >= 0 && in.Int() < 256; !small && !in.IsZero() {
-			size += w.alloc(of, in.Type())
-		}
-		size -= of
-	}
+func (w *walker) boxed(in reflect.Value, guide reflect.Type, n *node) (hash uint64) {
+	size, from := int(in.Type().Size()), len(w.within)
 	hash = w.value(in, guide, n)
-	w.add(n, size, hash)
+	added := -size
+	small := in.CanInt() && in.Int() >= 0 && in.Int() < 256 || in.IsZero()
+	if k := in.Kind(); k != reflect.Map && k != reflect.Pointer && k != reflect.Bool && !small {
+		added += w.alloc(size, in.Type())
+	}
+	w.allocated(n, added, hash, from)
 	return hash
 }
