@@ -106,7 +106,12 @@ func (m *Memory) writePage(w io.Writer) error {
 		Boxes         []iceBox
 		Body          template.HTML
 	}{
-		fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'", hashOf(css)),
-		VisibleLine(m.title()), template.CSS(css), (depth + 1) * iceRow, boxes, body, //nolint:gosec // ours
+		fmt.Sprintf(
+			"default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'",
+			hashOf(css),
+		),
+		VisibleLine(
+			m.title(),
+		), template.CSS(css), (depth + 1) * iceRow, boxes, body, //nolint:gosec // ours
 	})
 }

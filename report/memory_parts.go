@@ -51,22 +51,31 @@ func (m *Memory) describe(p *memoryParts) {
 		}
 	}
 	p.head("How it was measured")
-	p.say("Objects were decoded from lists as clients do, thrice in turns; bytes are the medians of " +
-		"what the heap grew by, after collections. Stores, indexes and handlers come on top.")
-	p.say("Fields are counted by a walk with the allocator's size classes. \"equal\" is the share of a " +
-		"field's bytes that lie in strings, lists and maps which another object has there too, as a " +
-		"whole: no more can be shared.")
+	p.say(
+		"Objects were decoded from lists as clients do, thrice in turns; bytes are the medians of " +
+			"what the heap grew by, after collections. Stores, indexes and handlers come on top.",
+	)
+	p.say(
+		"Fields are counted by a walk with the allocator's size classes. \"equal\" is the share of a " +
+			"field's bytes that lie in strings, lists and maps which another object has there too, as a " +
+			"whole: no more can be shared.",
+	)
 	p.say("A peak is the most that the heap held, with GOGC=100, while a list was decoded and the " +
 		"remedy applied to each object: the answer's bytes, the list and garbage included. It is the " +
 		"median of three phases of Go's collector. Streams (client-go's default since v0.35) need " +
 		"no more than pages.")
-	p.say("A key of a custom object counts as a field if most of the objects have it; others are [*].")
+	p.say(
+		"A key of a custom object counts as a field if most of the objects have it; others are [*].",
+	)
 	for i, s := range m.Code {
 		if i == 0 {
 			p.head("The code")
 		}
 		p.say("%s:", s.Title)
-		*p = append(*p, memoryPart{code: "import (\n\t" + strings.Join(s.Imports, "\n\t") + "\n)\n\n" + s.Code})
+		*p = append(
+			*p,
+			memoryPart{code: "import (\n\t" + strings.Join(s.Imports, "\n\t") + "\n)\n\n" + s.Code},
+		)
 	}
 }
 
@@ -98,9 +107,12 @@ func describeKinds(p *memoryParts, r *memory.Report) {
 func describeFields(p *memoryParts, k *memory.Kind) {
 	p.head(fmt.Sprintf("%s: fields, %s", k.Name(), k.Form))
 	if k.Sampled < k.Objects {
-		p.say("A sample of %s of the %s objects was measured, and scaled by its bytes of JSON. A larger "+
-			"one finds more that is equal.", humanize.Comma(int64(k.Sampled)),
-			humanize.Comma(int64(k.Objects)))
+		p.say(
+			"A sample of %s of the %s objects was measured, and scaled by its bytes of JSON. A larger "+
+				"one finds more that is equal.",
+			humanize.Comma(int64(k.Sampled)),
+			humanize.Comma(int64(k.Objects)),
+		)
 	}
 	if k.Misfit {
 		p.say("Some objects do not fit the Go types of Kubernetes, so a form is missing.")
@@ -203,8 +215,10 @@ func describeWaits(p *memoryParts, w memory.Waits) {
 		p.say("%d goroutines wait to read, %d read, %d wait to write.", w.ReadersWait, w.Reading,
 			w.WritersWait)
 		if w.Starved() {
-			p.say("The writer waits for readers. One profile is one moment: if two more say so, readers " +
-				"starve it, and a store without a reader's lock helps (this project's informer).")
+			p.say(
+				"The writer waits for readers. One profile is one moment: if two more say so, readers " +
+					"starve it, and a store without a reader's lock helps (this project's informer).",
+			)
 		}
 		return
 	}

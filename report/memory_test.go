@@ -123,7 +123,8 @@ func TestMemoryJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back Memory
-	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back.Objects.Kinds[0].Objects != 20000 {
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil ||
+		back.Objects.Kinds[0].Objects != 20000 {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }

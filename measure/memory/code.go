@@ -119,9 +119,14 @@ func metadataCode(r *Report) Snippet {
 	plural, _ := meta.UnsafeGuessKindToResource(k.gvk())
 	return Snippet{
 		Title: "Metadata only: client-go, and what controller-runtime watches and gets",
-		Imports: []string{metaV1, `"k8s.io/apimachinery/pkg/runtime/schema"`, `"k8s.io/client-go/metadata"`,
-			`"k8s.io/client-go/metadata/metadatainformer"`},
-		Code: fmt.Sprintf(`func newMetadataFactory(c metadata.Interface) metadatainformer.SharedInformerFactory {
+		Imports: []string{
+			metaV1,
+			`"k8s.io/apimachinery/pkg/runtime/schema"`,
+			`"k8s.io/client-go/metadata"`,
+			`"k8s.io/client-go/metadata/metadatainformer"`,
+		},
+		Code: fmt.Sprintf(
+			`func newMetadataFactory(c metadata.Interface) metadatainformer.SharedInformerFactory {
 	factory := metadatainformer.NewSharedInformerFactory(c, 0)
 	factory.ForResource(schema.GroupVersionResource{
 		Group: %q, Version: %q, Resource: %q,
@@ -129,7 +134,12 @@ func metadataCode(r *Report) Snippet {
 	return factory
 }
 
-var watched = %s`, k.Group, k.Version, plural.Resource, partial(k)),
+var watched = %s`,
+			k.Group,
+			k.Version,
+			plural.Resource,
+			partial(k),
+		),
 	}
 }
 
@@ -177,8 +187,12 @@ func metadataLine(p fieldPath, v string) string {
 	case name != "" && len(p.steps) == 2:
 		return fmt.Sprintf("\t\tm.Set%s(nil)\n", name)
 	case len(p.steps) == 3 && p.steps[2].key && (name == "Annotations" || name == "Labels"):
-		return fmt.Sprintf("\t\t%[1]s := m.Get%[2]s()\n\t\tdelete(%[1]s, %[3]q)\n\t\tm.Set%[2]s(%[1]s)\n",
-			v, name, p.steps[2].name)
+		return fmt.Sprintf(
+			"\t\t%[1]s := m.Get%[2]s()\n\t\tdelete(%[1]s, %[3]q)\n\t\tm.Set%[2]s(%[1]s)\n",
+			v,
+			name,
+			p.steps[2].name,
+		)
 	}
 	return ""
 }
@@ -263,7 +277,12 @@ func (c *coder) untyped(v string, steps []step, indent string) string {
 		}
 		names = append(names, fmt.Sprintf("%q", s.name))
 	}
-	return fmt.Sprintf("%sunstructured.RemoveNestedField(%s, %s)\n", indent, v, strings.Join(names, ", "))
+	return fmt.Sprintf(
+		"%sunstructured.RemoveNestedField(%s, %s)\n",
+		indent,
+		v,
+		strings.Join(names, ", "),
+	)
 }
 
 func (c *coder) helpers() (out string) {

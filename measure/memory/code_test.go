@@ -78,9 +78,15 @@ func TestStrip(t *testing.T) {
 		return &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"a": "b"},
 				Annotations: map[string]string{"example.com/a": "x", "b": "y"}},
-			Spec: corev1.PodSpec{NodeName: "n", Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
-				Secret: &corev1.SecretVolumeSource{SecretName: "s"}}}},
-				Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: "e"}}}, {Name: "d"}}},
+			Spec: corev1.PodSpec{
+				NodeName: "n",
+				Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
+					Secret: &corev1.SecretVolumeSource{SecretName: "s"}}}},
+				Containers: []corev1.Container{
+					{Name: "c", Env: []corev1.EnvVar{{Name: "e"}}},
+					{Name: "d"},
+				},
+			},
 		}
 	}
 	for path, want := range map[string]func(*corev1.Pod){

@@ -112,10 +112,15 @@ var known = regexp.MustCompile(`^((kubectl|app|topology|failure-domain\.beta|bet
 func wellKnown(key string) bool { return len(key) < 100 && known.MatchString(key) }
 
 // opaqueTypes count as one value: they write themselves as text, or hold what is data.
-var opaqueTypes = []reflect.Type{reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime](),
-	reflect.TypeFor[time.Time](), reflect.TypeFor[resource.Quantity](),
-	reflect.TypeFor[intstr.IntOrString](), reflect.TypeFor[metav1.FieldsV1](),
-	reflect.TypeFor[runtime.RawExtension]()}
+var opaqueTypes = []reflect.Type{
+	reflect.TypeFor[metav1.Time](),
+	reflect.TypeFor[metav1.MicroTime](),
+	reflect.TypeFor[time.Time](),
+	reflect.TypeFor[resource.Quantity](),
+	reflect.TypeFor[intstr.IntOrString](),
+	reflect.TypeFor[metav1.FieldsV1](),
+	reflect.TypeFor[runtime.RawExtension](),
+}
 
 func opaque(t reflect.Type) bool { return slices.Contains(opaqueTypes, t) }
 

@@ -135,7 +135,8 @@ func TestEqual(t *testing.T) {
 				Containers: []corev1.Container{{Name: c.names[i], Image: image}}}})
 		}
 		f := w.fields(1)
-		if image := find(f.Fields, "spec.containers[].image"); image == nil || image.Bytes != 3*(16+16) ||
+		if image := find(f.Fields, "spec.containers[].image"); image == nil ||
+			image.Bytes != 3*(16+16) ||
 			image.Equal != c.equal {
 			t.Errorf("%s: %+v, want 96 bytes and %d of them equal", name, image, c.equal)
 		}
@@ -171,7 +172,10 @@ func TestRemedies(t *testing.T) {
 		of[r.Name] = r
 		names = append(names, r.Name)
 	}
-	if want := []string{asItIs, noManaged, stripped, FormMetadata, "stub"}; !slices.Equal(names, want) {
+	if want := []string{asItIs, noManaged, stripped, FormMetadata, "stub"}; !slices.Equal(
+		names,
+		want,
+	) {
 		t.Errorf("%q, want %q", names, want)
 	}
 	all := k.Measured()
@@ -221,7 +225,13 @@ func TestSampleIsScaled(t *testing.T) {
 	a, b := all.Kinds[0], part.Kinds[0]
 	if b.Sampled != 100 || b.Objects != 300 ||
 		math.Abs(float64(a.Measured()-b.Measured())) > 0.05*float64(a.Measured()) {
-		t.Errorf("a sample of %d of %d: %d bytes, all take %d", b.Sampled, b.Objects, b.Measured(), a.Measured())
+		t.Errorf(
+			"a sample of %d of %d: %d bytes, all take %d",
+			b.Sampled,
+			b.Objects,
+			b.Measured(),
+			a.Measured(),
+		)
 	}
 }
 
@@ -278,9 +288,11 @@ func TestFieldsOfCustomObjects(t *testing.T) {
 	w := newWalker(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"},
 		FormUnstructured)
 	for i := range 10 {
-		w.object(&unstructured.Unstructured{Object: map[string]any{"kind": "Widget", "spec": map[string]any{
-			"size": int64(1000), "parts": []any{map[string]any{"blob": "0123456789"}},
-			"by": map[string]any{fmt.Sprint(leak, i): "x"}}}})
+		w.object(
+			&unstructured.Unstructured{Object: map[string]any{"kind": "Widget", "spec": map[string]any{
+				"size": int64(1000), "parts": []any{map[string]any{"blob": "0123456789"}},
+				"by": map[string]any{fmt.Sprint(leak, i): "x"}}}},
+		)
 	}
 	f := w.fields(1)
 	for _, path := range []string{"spec.size", "spec.parts[].blob", "spec.by[*]"} {
@@ -339,8 +351,9 @@ func TestRefusals(t *testing.T) {
 		{Options{Form: "yaml"}, "no form"},
 		{Options{}, "no objects"},
 	} {
-		if _, err := Measure(t.Context(), NewSampler(1), c.o); err == nil || !strings.Contains(err.Error(),
-			c.want) {
+		if _, err := Measure(t.Context(), NewSampler(1), c.o); err == nil ||
+			!strings.Contains(err.Error(),
+				c.want) {
 			t.Errorf("%+v: got %v, want %q", c.o, err, c.want)
 		}
 	}

@@ -105,13 +105,20 @@ func fetch(ctx context.Context, place string) ([]byte, error) {
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("%s does not answer: %w; does the controller serve /debug/pprof, and is "+
-			"the port forwarded?", ShownPlace(place), errors.Unwrap(err))
+		return nil, fmt.Errorf(
+			"%s does not answer: %w; does the controller serve /debug/pprof, and is "+
+				"the port forwarded?",
+			ShownPlace(place),
+			errors.Unwrap(err),
+		)
 	}
 	defer answer.Body.Close() // only read
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %q: give the address of /debug/pprof/heap", ShownPlace(place),
-			answer.Status)
+		return nil, fmt.Errorf(
+			"%s answers %q: give the address of /debug/pprof/heap",
+			ShownPlace(place),
+			answer.Status,
+		)
 	}
 	return io.ReadAll(io.LimitReader(answer.Body, mostProfile+1))
 }
@@ -287,13 +294,16 @@ func wayOf(frames []string, informer bool) string {
 		return viaUnstructured
 	case has("k8s.io/apimachinery/pkg/runtime/serializer/json."):
 		return viaJSON
-	case has("k8s.io/apimachinery/pkg/api/meta.EachListItem", "k8s.io/apimachinery/pkg/api/meta.eachListItem",
+	case has("k8s.io/apimachinery/pkg/api/meta.EachListItem",
+		"k8s.io/apimachinery/pkg/api/meta.eachListItem",
 		"k8s.io/apimachinery/pkg/api/meta.ExtractList", "k8s.io/apimachinery/pkg/api/meta.extractList"):
 		return viaCopies
-	case informer && has("io.", "net/http.", "golang.org/x/net/http2.", "k8s.io/apimachinery/pkg/util/framer.",
+	case informer && has("io.", "net/http.", "golang.org/x/net/http2.",
+		"k8s.io/apimachinery/pkg/util/framer.",
 		"k8s.io/apimachinery/pkg/runtime.(*Unknown)", "k8s.io/client-go/rest."):
 		return viaReading
-	case informer || has(cachePackage, ownPackages+"informer", ownPackages+"impl/", ownPackages+"queue/deltafifo",
+	case informer || has(cachePackage, ownPackages+"informer", ownPackages+"impl/",
+		ownPackages+"queue/deltafifo",
 		ownPackages+"objects/"):
 		return viaStores
 	}

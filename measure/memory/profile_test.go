@@ -57,14 +57,24 @@ func control(dir string) error {
 		if err != nil {
 			return err
 		}
-		pods = dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(apiserver.Pods).Informer()
+		pods = dynamicinformer.NewDynamicSharedInformerFactory(
+			client,
+			0,
+		).ForResource(
+			apiserver.Pods,
+		).Informer()
 	case FormMetadata:
 		config.ContentType = ""
 		client, err := metadata.NewForConfig(config)
 		if err != nil {
 			return err
 		}
-		pods = metadatainformer.NewSharedInformerFactory(client, 0).ForResource(apiserver.Pods).Informer()
+		pods = metadatainformer.NewSharedInformerFactory(
+			client,
+			0,
+		).ForResource(
+			apiserver.Pods,
+		).Informer()
 	default:
 		client, err := kubernetes.NewForConfig(config)
 		if err != nil {
@@ -95,8 +105,10 @@ func profiled(t *testing.T, contentType string) string {
 	pods := synthetic.NewSource(synthetic.Generate(
 		synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 300}, 1).All(), synthetic.SourceOptions{})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods},
-		apiserver.Options{})
+	server, err := apiserver.New(
+		map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods},
+		apiserver.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,9 +240,16 @@ func TestWaits(t *testing.T) {
 	if err != nil || !w.Starved() || w.WritersWait != 1 || w.ReadersWait != 7 || w.Reading != 3 {
 		t.Errorf("%+v, %v", w, err)
 	}
-	p = stacks([]string{"contentions", "delay"}, [][]int64{{10, 5000}, {2, 9000}, {1, 1000}},
+	p = stacks(
+		[]string{"contentions", "delay"},
+		[][]int64{{10, 5000}, {2, 9000}, {1, 1000}},
 		[]string{"sync.(*RWMutex).RUnlock", store + "List"},
-		[]string{"sync.(*RWMutex).RUnlock", store + "ByIndex"}, []string{"sync.(*Mutex).Unlock", "main.f"})
+		[]string{
+			"sync.(*RWMutex).RUnlock",
+			store + "ByIndex",
+		},
+		[]string{"sync.(*Mutex).Unlock", "main.f"},
+	)
 	w, err = ReadMutex(p)
 	if err != nil || w.Total != 15000 || len(w.Methods) != 2 || w.Methods[0].Method != "ByIndex" ||
 		w.Methods[1].Times != 10 {
@@ -247,13 +266,15 @@ func TestNotAProfile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadProfile(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) ||
+		if _, err := ReadProfile(t.Context(), path); err == nil ||
+			!strings.Contains(err.Error(), path) ||
 			!strings.Contains(err.Error(), "profile") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, place := range []string{"http://user:secret@127.0.0.1:1/heap?token=secret", "http://%zz"} {
-		if _, err := ReadProfile(t.Context(), place); err == nil || strings.Contains(err.Error(), "secret") {
+		if _, err := ReadProfile(t.Context(), place); err == nil ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", place, err)
 		}
 	}

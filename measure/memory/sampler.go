@@ -26,7 +26,8 @@ const (
 	mostKinds     = 500
 )
 
-// Sampler counts objects, and keeps a random sample of each kind. It is not safe for concurrent use.
+// Sampler counts objects, and keeps a random sample of each kind. It is not safe for concurrent
+// use.
 type Sampler struct {
 	most  int
 	kinds map[schema.GroupVersionKind]*sampled
@@ -62,7 +63,9 @@ func (s *Sampler) sorted() []*sampled {
 	})
 }
 
-var errNoKind = errors.New("an object without apiVersion and kind: print it with kubectl get -o json")
+var errNoKind = errors.New(
+	"an object without apiVersion and kind: print it with kubectl get -o json",
+)
 
 // Add counts an object, given by the JSON of its fields.
 func (s *Sampler) Add(fields map[string]json.RawMessage) error {
@@ -84,8 +87,12 @@ func (s *Sampler) Add(fields map[string]json.RawMessage) error {
 		return fmt.Errorf("more than %d kinds: measure fewer at a time", mostKinds)
 	}
 	if k == nil {
-		k = &sampled{kind: Kind{Group: gv.Group, Version: gv.Version, Kind: kind}, gvk: gvk, most: s.most,
-			rand: rand.New(rand.NewPCG(1, 2))} // the same sample each time
+		k = &sampled{
+			kind: Kind{Group: gv.Group, Version: gv.Version, Kind: kind},
+			gvk:  gvk,
+			most: s.most,
+			rand: rand.New(rand.NewPCG(1, 2)),
+		} // the same sample each time
 		s.kinds[gvk] = k
 	}
 	// Servers leave both out of the objects of a list.
@@ -190,7 +197,9 @@ func (s *Sampler) ReadJSON(r io.Reader) error {
 
 var (
 	errEnd     = errors.New("no more objects")
-	errNotJSON = errors.New("it is not JSON of Kubernetes objects: give what kubectl get -o json prints")
+	errNotJSON = errors.New(
+		"it is not JSON of Kubernetes objects: give what kubectl get -o json prints",
+	)
 )
 
 // readValue reads an object, or a list's objects.
@@ -236,7 +245,10 @@ func read(err error) error {
 }
 
 // readItems reads the objects of a list. of are the list's fields so far.
-func (s *Sampler) readItems(dec *json.Decoder, of map[string]json.RawMessage) (list bool, err error) {
+func (s *Sampler) readItems(
+	dec *json.Decoder,
+	of map[string]json.RawMessage,
+) (list bool, err error) {
 	open, err := dec.Token()
 	switch {
 	case err != nil:

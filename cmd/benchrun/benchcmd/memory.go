@@ -105,10 +105,20 @@ which kinds and fields its caches hold, and what else the heap has. --goroutines
 func (a *memoryAsked) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.kubeconfig, "kubeconfig", "", "list a cluster: `FILE` that says how to reach it")
-	f.StringVar(&a.trace, "trace", "", "take the objects of a trace `FILE`, where it has most of them")
+	f.StringVar(
+		&a.trace,
+		"trace",
+		"",
+		"take the objects of a trace `FILE`, where it has most of them",
+	)
 	f.StringVar(&a.objects, "objects", "", "take the objects of a `FILE` of kubectl get -o json")
 	f.StringVar(&a.heap, "heap", "", "take a heap profile: a `URL` or file")
-	f.StringVar(&a.context, "context", "", "`NAME` of the kubeconfig's context (default the current one)")
+	f.StringVar(
+		&a.context,
+		"context",
+		"",
+		"`NAME` of the kubeconfig's context (default the current one)",
+	)
 	f.StringSliceVar(&a.resources, "resource", []string{"pods"},
 		"`NAMES` of what to list, as kubectl takes them: pods,deployments.apps,...")
 	f.StringVarP(&a.namespace, "namespace", "n", "", "only this `NAMESPACE` (default all)")
@@ -118,10 +128,21 @@ func (a *memoryAsked) addFlags(cmd *cobra.Command) {
 		"(default managedFields and kubectl's last-applied-configuration)")
 	f.StringVar(&a.as, "as", memory.FormTyped, "measure fields and remedies "+
 		strings.Join(memory.Forms, " or "))
-	f.StringVar(&a.goroutines, "goroutines", "", "beside --heap: a goroutine profile, a `URL` or file")
+	f.StringVar(
+		&a.goroutines,
+		"goroutines",
+		"",
+		"beside --heap: a goroutine profile, a `URL` or file",
+	)
 	f.StringVar(&a.mutex, "mutex", "", "beside --heap: a mutex profile, a `URL` or file")
 	f.StringVar(&a.format, "format", "text", strings.Join(report.MemoryFormats, ", "))
-	f.StringVarP(&a.output, "output", "o", "", "`FILE` to write; must not exist (default the terminal)")
+	f.StringVarP(
+		&a.output,
+		"output",
+		"o",
+		"",
+		"`FILE` to write; must not exist (default the terminal)",
+	)
 	complete(cmd, "format", func(*cobra.Command) []cobra.Completion { return report.MemoryFormats })
 	complete(cmd, "as", func(*cobra.Command) []cobra.Completion { return memory.Forms })
 }
@@ -193,7 +214,11 @@ func (a *memoryAsked) measure(cmd *cobra.Command) (*report.Memory, error) {
 }
 
 // read gives the sampler all objects, and names their source.
-func (a *memoryAsked) read(ctx context.Context, s *memory.Sampler, progress *timed) (string, error) {
+func (a *memoryAsked) read(
+	ctx context.Context,
+	s *memory.Sampler,
+	progress *timed,
+) (string, error) {
 	switch {
 	case a.trace != "":
 		t, err := load.ReadTraceFile(a.trace)
@@ -238,8 +263,10 @@ func (a *memoryAsked) read(ctx context.Context, s *memory.Sampler, progress *tim
 		}
 	}
 	if s.Objects() == 0 {
-		return "", errors.New("the cluster has no such objects: ask for others with --resource, or leave " +
-			"out --namespace and --selector")
+		return "", errors.New(
+			"the cluster has no such objects: ask for others with --resource, or leave " +
+				"out --namespace and --selector",
+		)
 	}
 	return cluster.Host, nil
 }

@@ -25,8 +25,11 @@ import (
 func podList(n int) string {
 	var items []string
 	for i := range n {
-		items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"secretname-%d",`+
-			`"labels":{"secretkey":"x"}},"spec":{"nodeName":"secretnode"}}`, i))
+		items = append(
+			items,
+			fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"secretname-%d",`+
+				`"labels":{"secretkey":"x"}},"spec":{"nodeName":"secretnode"}}`, i),
+		)
 	}
 	return `{"apiVersion":"v1","items":[` + strings.Join(items, ",") + `],"kind":"List"}`
 }
@@ -92,7 +95,9 @@ func TestMemoryOfACluster(t *testing.T) {
 		{[]string{"--resource", "things"}, "the server has"},
 		{[]string{"--selector", "a=b=c"}, "selector"},
 	} {
-		code, _, errOut := benchrun(t, append([]string{"memory", "--kubeconfig", kubeconfig}, c.args...)...)
+		code, _, errOut := benchrun(
+			t,
+			append([]string{"memory", "--kubeconfig", kubeconfig}, c.args...)...)
 		if code != exitBadInput || !strings.Contains(errOut, c.want) {
 			t.Errorf("%q: exit code %d, want %q\n%s", c.args, code, c.want, errOut)
 		}
@@ -113,11 +118,22 @@ func TestMemoryFormats(t *testing.T) {
 	for format, want := range map[string]string{"text": "\nKinds, in MB\n", "markdown": "\n### Kinds, in MB\n",
 		"html": "<!doctype html>"} {
 		file := filepath.Join(t.TempDir(), "out")
-		code, out, errOut := benchrun(t, "memory", "--objects", path, "--format", format, "-o", file, "--strip",
-			"metadata.managedFields,spec.containers[].env")
+		code, out, errOut := benchrun(
+			t,
+			"memory",
+			"--objects",
+			path,
+			"--format",
+			format,
+			"-o",
+			file,
+			"--strip",
+			"metadata.managedFields,spec.containers[].env",
+		)
 		text, err := os.ReadFile(file)
 		if code != 0 || err != nil || !strings.Contains(out, file) || !strings.Contains(string(text), want) ||
-			strings.Contains(string(text), "secretn") || strings.Contains(string(text), "secretk") {
+			strings.Contains(string(text), "secretn") ||
+			strings.Contains(string(text), "secretk") {
 			t.Errorf("%s: exit code %d, %v\n%s%s\n%s", format, code, err, out, errOut, text)
 		}
 	}
@@ -146,8 +162,16 @@ func TestMemoryOfAController(t *testing.T) {
 	server := httptest.NewServer(pages)
 	defer server.Close()
 	at := server.URL + "/debug/pprof/"
-	code, out, errOut := benchrun(t, "memory", "--heap", at+"heap", "--goroutines", at+"goroutine", "--mutex",
-		at+"mutex")
+	code, out, errOut := benchrun(
+		t,
+		"memory",
+		"--heap",
+		at+"heap",
+		"--goroutines",
+		at+"goroutine",
+		"--mutex",
+		at+"mutex",
+	)
 	for _, want := range []string{"What the heap of a controller holds", "Not of caches", "at one moment",
 		"SetMutexProfileFraction", "cannot tell"} {
 		if code != 0 || !strings.Contains(out, want) {
@@ -155,7 +179,8 @@ func TestMemoryOfAController(t *testing.T) {
 		}
 	}
 	code, _, errOut = benchrun(t, "memory", "--heap", server.URL)
-	if code != exitBadInput || !strings.Contains(errOut, "404") || !strings.Contains(errOut, "/debug/pprof/heap") {
+	if code != exitBadInput || !strings.Contains(errOut, "404") ||
+		!strings.Contains(errOut, "/debug/pprof/heap") {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 }
@@ -204,7 +229,11 @@ func TestMemoryKeepersCompile(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := code[len(code)-1]
-		file := write(t, "code.go", "package code\n\nimport (\n"+strings.Join(last.Imports, "\n")+"\n)\n\n"+last.Code)
+		file := write(
+			t,
+			"code.go",
+			"package code\n\nimport (\n"+strings.Join(last.Imports, "\n")+"\n)\n\n"+last.Code,
+		)
 		pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles |
 			packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo}, file)
 		if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
