@@ -57,7 +57,7 @@ func (m *Memory) describe(p *memoryParts) {
 	)
 	p.say(
 		"Fields are counted by a walk with the allocator's size classes. \"equal\" is the share of a " +
-			"field's bytes that lie in strings, lists and maps which another object has there too, as a " +
+			"field's bytes that lie in strings, lists and maps which another object has there, as a " +
 			"whole: no more can be shared.",
 	)
 	p.say("A peak is the most that the heap held, with GOGC=100, while a list was decoded and the " +
