@@ -42,7 +42,7 @@ var layers = []layer{
 	{[]string{"measure/stats"}, false},
 	{[]string{"measure/sysinfo"}, false},
 	{[]string{"measure/record/..."}, false},
-	{[]string{"measure/compare"}, false},
+	{[]string{"measure/compare", "measure/memory"}, false},
 	{[]string{"report"}, false},
 	{[]string{"bench/internal/staleness", "bench/internal/profile"}, false},
 	{[]string{"bench/internal/engine"}, false},

@@ -19,6 +19,7 @@ type page struct {
 	items   []runtime.Object
 	version string
 	rest    string
+	left    *int64 // objects behind the page, if the server says so
 }
 
 // client lists and watches one resource. It has no other methods of the API.
@@ -46,7 +47,8 @@ func pageOf[T any, O interface {
 	*T
 	runtime.Object
 }](list metav1.ListInterface, items []T) page {
-	p := page{version: list.GetResourceVersion(), rest: list.GetContinue()}
+	p := page{version: list.GetResourceVersion(), rest: list.GetContinue(),
+		left: list.GetRemainingItemCount()}
 	for i := range items {
 		p.items = append(p.items, O(&items[i]))
 	}

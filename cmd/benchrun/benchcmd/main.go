@@ -203,7 +203,8 @@ without its interval.`,
 		},
 	}
 	root.AddCommand(newRun(), newCompare(), newPair(), newMerge(), newJob(), newSelfCheck(), newList(),
-		newVerify(), newRecord(), newTrace(), newServeAPI(), newAdvise(), newReport(), newVersion())
+		newVerify(), newRecord(), newTrace(), newServeAPI(), newAdvise(), newMemory(),
+		newReport(), newVersion())
 	root.AddCommand(processes()...)
 	for _, c := range append(root.Commands(), root) {
 		c.Example = strings.ReplaceAll("\n"+c.Example, "\n  benchrun ", "\n  "+program+" ")[1:]
