@@ -14,18 +14,23 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/internal/input"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/recorder"
 	"github.com/informerbench/informerbench/measure/memory"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/objects/interned"
+	"github.com/informerbench/informerbench/objects/packed"
 	"github.com/informerbench/informerbench/report"
 )
 
 // memoryKeepers are the rows of the table of remedies beside those that strip. A name is a package
-// below objects/. Plug in here: {"interned", func() contract.ObjectKeeper {
-// return interned.New(interned.Options{}) }}, and packed alike.
-var memoryKeepers []memory.Keeper
+// below objects/.
+var memoryKeepers = []memory.Keeper{
+	{Name: "interned", New: func() contract.ObjectKeeper { return interned.New(interned.Options{}) }},
+	{Name: "packed", New: func() contract.ObjectKeeper { return packed.New(packed.Options{}) }},
+}
 
 // memoryAsked is the command line of benchrun memory.
 type memoryAsked struct {
