@@ -17,9 +17,8 @@ func keepers() []Entry {
 			Description: description, Guarantees: "the whole contract", NewKeeper: construct,
 			Under: func(ix contract.Indexers) contract.Store { return lockfree.New(ix) }}
 	}
-	plain := ours("plain", "objects as they are, in our lockfree store", func() contract.ObjectKeeper {
-		return objects.Plain{}
-	})
+	plain := ours("plain", "objects as they are, in our lockfree store",
+		func() contract.ObjectKeeper { return objects.Plain{} })
 	reference := plain
 	reference.Name, reference.Module = "clientgo", clientgo.ClientGoModule
 	reference.Under = clientgo.NewStore
