@@ -16,7 +16,7 @@ EXPLORETIME ?= 1h
 # the suites that catch them race over the sound ones; the catalog, which runs the suites of the
 # packages listed here; and client-go's own tests in dropin.
 CONCURRENT = $(filter-out %/conformance/mutants %/bench/catalog %/dropin,$(shell $(GO) list ./bench/... \
-	./conformance/... ./dropin/... ./impl/... ./informer/... ./load/... ./peers/... ./queue/...))
+	./conformance/... ./dropin/... ./impl/... ./informer/... ./load/... ./objects/... ./peers/... ./queue/...))
 
 .PHONY: help build test race next lint bench verify fuzz results proofs e2e
 

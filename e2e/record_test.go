@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +19,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/report"
 )
 
 // TestRecordAndReplay records while twenty writers write, connections are cut and the
@@ -65,6 +67,7 @@ func TestRecordAndReplay(t *testing.T) {
 	w.awaitWrites(t, 200)
 	w.stop(t)
 	want := must1(c.state(t.Context()))(t)
+	memoryIsMeasured(t, benchrun, c.kubeconfig(t), len(want))
 	eventually(t, "the recording has the server's state", func() error {
 		return traceEndsIn(trace, want)
 	})
@@ -93,6 +96,25 @@ func TestRecordAndReplay(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(results, file)); err != nil || info.Size() == 0 {
 			t.Errorf("benchrun run --trace left no %s: %v\n%s", file, err, out)
 		}
+	}
+}
+
+// memoryIsMeasured runs benchrun memory over the widgets. What it adds up field by field must be
+// the heap that it measured, within 5 percent.
+func memoryIsMeasured(t *testing.T, benchrun, kubeconfig string, objects int) {
+	out, err := exec.CommandContext(t.Context(), benchrun, "memory", "--kubeconfig", kubeconfig,
+		"--resource", widgets.GroupResource().String(), "--format", "json").Output()
+	if err != nil {
+		t.Fatalf("benchrun memory: %v\n%s", err, out)
+	}
+	var m report.Memory
+	must(t, json.Unmarshal(out, &m))
+	if len(m.Objects.Kinds) != 1 || m.Objects.Kinds[0].Objects != objects {
+		t.Fatalf("want %d objects of one kind:\n%s", objects, out)
+	}
+	kind := &m.Objects.Kinds[0]
+	if off := float64(kind.Walked)/float64(kind.Measured()) - 1; off < -0.05 || off > 0.05 {
+		t.Errorf("the fields have %d bytes, and %d were measured", kind.Walked, kind.Measured())
 	}
 }
 

@@ -13,7 +13,7 @@ func objects() load.Preset {
 	kept := func(name, description string, kind synthetic.ObjectKind, count int,
 		ops ...load.Op) load.Workload {
 		return load.Workload{Name: name, Description: description,
-			Component: contract.ComponentObjects, Duration: 100 * time.Millisecond, Ops: ops,
+			Component: contract.ComponentObjects, Duration: 50 * time.Millisecond, Ops: ops,
 			Objects: synthetic.ObjectSpec{Kind: kind, Count: count}}
 	}
 	return load.Preset{
@@ -23,11 +23,11 @@ func objects() load.Preset {
 			"templates, 10 KB as JSON, typed and unstructured; nodes. Each was decoded from bytes of its own.",
 		Source: "https://github.com/kubernetes/perf-tests/pull/3947 for the size of a pod",
 		Workloads: []load.Workload{
-			kept("objects", "20,000 typed pods.", synthetic.KindPod, 20_000, load.OpGet, load.OpGetCold,
+			kept("objects", "10,000 typed pods.", synthetic.KindPod, 10_000, load.OpGet, load.OpGetCold,
 				load.OpList, load.OpByIndex, load.OpUpdate),
-			kept("objects-unstructured", "5,000 unstructured pods.", synthetic.KindUnstructured, 5_000,
+			kept("objects-unstructured", "2,000 unstructured pods.", synthetic.KindUnstructured, 2_000,
 				load.OpGet, load.OpGetCold, load.OpList, load.OpByIndex, load.OpUpdate),
-			kept("objects-nodes", "5,000 nodes.", synthetic.KindNode, 5_000, load.OpGet, load.OpGetCold,
+			kept("objects-nodes", "2,000 nodes.", synthetic.KindNode, 2_000, load.OpGet, load.OpGetCold,
 				load.OpList, load.OpUpdate),
 		},
 	}
