@@ -22,6 +22,9 @@ const (
 	// much longer than a reading of the clock and of the counters of allocations, which take
 	// some microseconds.
 	turnTime = 100 * time.Microsecond
+	// shortestTurn is the least that a turn of the faster side lasts. Beside an operation that takes
+	// a thousand times as long, it would else be shorter than a reading of the clock.
+	shortestTurn = 5 * time.Microsecond
 	// mostPerTurn bounds the operations of a turn. The two walk the same circle of objects,
 	// half of it apart. A group's four turns must stay in their halves, or one would find
 	// warm in the caches what the other has just read. The bound is right for 10,000
@@ -147,11 +150,11 @@ func usualRatio(mine, other []spent) float64 {
 
 // calibrate finds the number of operations of a turn, roughly, and warms both sides up.
 func (d *duet) calibrate() {
-	perOp := 0.0
+	perOp := make([]float64, len(d.sides))
 	for _, i := range d.order()[:len(d.sides)] {
-		perOp += 1 / d.sides[i].calibrate(turnTime)
+		perOp[i] = float64(turnTime) / d.sides[i].calibrate(turnTime)
 	}
-	d.adjust(float64(len(d.sides)) / perOp)
+	d.adjust(perOp)
 	if d.perTurn > 1 {
 		d.warmUp()
 	}
@@ -194,27 +197,32 @@ func (d *duet) warmUp() {
 	d.restless = true
 }
 
-// adjust sets the number of operations of a turn, given how many take turnTime.
-func (d *duet) adjust(ops float64) {
-	// a coarse clock shows no time, so ops may be infinite
-	d.perTurn = max(1, int(min(mostPerTurn, ops)))
+// adjust sets the number of operations of a turn, given what one takes on each side, in ns.
+func (d *duet) adjust(perOp []float64) {
+	mean := 0.0
+	for _, t := range perOp {
+		mean += t / float64(len(perOp))
+	}
+	// a coarse clock shows no time, so the quotients may be infinite
+	d.perTurn = max(1, int(min(mostPerTurn,
+		max(float64(turnTime)/mean, float64(shortestTurn)/slices.Min(perOp)))))
 	for i := range d.sides {
 		d.perTurn = max(d.perTurn, deferredShare*d.sides[i].crew.deferred())
 		if n := d.sides[i].crew.wholeTurn(); n > 0 {
 			d.perTurn = n
 		}
 	}
-	d.group = time.Duration(4 * float64(d.perTurn) / ops * float64(turnTime))
+	d.group = time.Duration(4 * float64(d.perTurn) * mean)
 }
 
 // readjust does so after a sitting, by its median turns: in the first, the caches were cold,
 // or the machine was busy elsewhere.
 func (d *duet) readjust() {
-	median := 0.0
+	perOp := make([]float64, len(d.sides))
 	for i := range d.sides {
-		median += d.sides[i].last(usualTime) * float64(d.perTurn)
+		perOp[i] = d.sides[i].last(usualTime)
 	}
-	d.adjust(float64(d.perTurn) * float64(turnTime) * float64(len(d.sides)) / median)
+	d.adjust(perOp)
 }
 
 // warm does turns that do not count, before a sitting of the time budget.
