@@ -88,7 +88,7 @@ func TestPagesAreTransformedAsTheyCome(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			transformed, lists := 0, 0
 			lw := &cache.ListWatch{
-				ListFunc: func(o metav1.ListOptions) (runtime.Object, error) {
+				ListWithContextFunc: func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
 					page := 0
 					if o.Continue != "" {
 						page, _ = strconv.Atoi(o.Continue)
@@ -109,7 +109,9 @@ func TestPagesAreTransformedAsTheyCome(t *testing.T) {
 					}
 					return list, nil
 				},
-				WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+				WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+					return watch.NewFake(), nil
+				},
 			}
 			inf := informer.New(lw, &corev1.Pod{}, informer.Options{PageSize: each,
 				UseWatchList: ptr.To(false), Transform: func(obj any) (any, error) {

@@ -29,7 +29,6 @@ var cases = []suite.Case[constructor]{
 				for i, obj := range kind.make(t.Scale(60)) {
 					want := obj.DeepCopyObject()
 					kept := k.Keep(obj)
-					obj = nil //nolint:ineffassign,wastedassign // so that the collector may take it
 					if i%20 == 0 {
 						runtime.GC()
 					}
