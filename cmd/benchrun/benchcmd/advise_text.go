@@ -232,7 +232,7 @@ var (
 		"queue := workqueue.NewTypedRateLimitingQueue(limiter)"}
 )
 
-// ourObjects puts a way to keep objects under the caches of a program; package informer has the rest.
+// ourObjects puts a way to keep objects under the caches of a program.
 func ourObjects(name string) putIn {
 	return putIn{"controller-runtime, in manager.Options.Cache", "/objects/" + name,
 		"cache.Options{NewInformer: informer.Func(informer.Options{Objects: " + name + ".New(" + name +

@@ -73,11 +73,12 @@ With --heap it reads the profile of a running controller (/debug/pprof/heap), an
 which kinds and fields its caches hold, and what else the heap has. --goroutines and
 --mutex say whether readers keep the writer of client-go's store waiting.` + pipes,
 		Example: `  benchrun memory --kubeconfig ~/.kube/config --resource pods,deployments.apps
-  benchrun memory --kubeconfig prod.yaml --resource secrets --namespace kube-system --selector app=web
+  benchrun memory --kubeconfig prod.yaml --resource secrets --selector app=web
   kubectl get pods -A -o json | benchrun memory --objects -
-  benchrun memory --objects pods.json --strip metadata.managedFields,spec.containers[].env --format html -o memory.html
+  benchrun memory --objects pods.json --strip spec.containers[].env
+  benchrun memory --objects pods.json --format html -o memory.html
   benchrun memory --trace pods.trace --as unstructured
-  benchrun memory --heap http://localhost:6060/debug/pprof/heap --goroutines http://localhost:6060/debug/pprof/goroutine`,
+  benchrun memory --heap http://localhost:6060/debug/pprof/heap`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.check(cmd); err != nil {
