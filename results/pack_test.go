@@ -83,13 +83,15 @@ func TestBounds(t *testing.T) {
 		}
 		took += planned
 	}
-	if err := filepath.Walk(".", func(_ string, info os.FileInfo, err error) error {
-		if err == nil {
-			size += info.Size()
+	for _, name := range presets { // a run of one's own may lie beside them
+		if err := filepath.Walk(name, func(_ string, info os.FileInfo, err error) error {
+			if err == nil {
+				size += info.Size()
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
 		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
 	}
 	if len(presets) > 12 || took > time.Hour || size > 10<<20 {
 		t.Errorf("%d presets, %s by plan, %d MB", len(presets), took, size>>20)
