@@ -99,8 +99,8 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 }
 
-// memoryIsMeasured runs benchrun memory over the widgets. What it adds up field by field must be
-// the heap that it measured, within 5 percent.
+// memoryIsMeasured runs benchrun memory over the widgets. The bytes of all fields must add up to the
+// heap that was measured, within 5 percent.
 func memoryIsMeasured(t *testing.T, benchrun, kubeconfig string, objects int) {
 	out, err := exec.CommandContext(t.Context(), benchrun, "memory", "--kubeconfig", kubeconfig,
 		"--resource", widgets.GroupResource().String(), "--format", "json").Output()

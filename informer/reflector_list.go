@@ -109,7 +109,7 @@ type listing struct {
 	items          []any // what goes to Replace, which owns it from then on
 	version        string
 	transform      cache.TransformFunc // of each page, so that no list is there untrimmed; nil: none
-	refused        error               // transform's; the list is not gone on with
+	refused        error               // transform's error, which ends the list
 	started, paged bool
 	unexpected     int // items of another type, left out
 	unexpectedType reflect.Type

@@ -134,8 +134,8 @@ func describeFields(p *memoryParts, k *memory.Kind) {
 	}
 }
 
-// eachField passes fields of at least so many bytes, with what is below them, and a name that shows
-// the depth. At depth 0 and above it names begin anew.
+// eachField calls show for each field of at least least bytes, and for the fields below it. The name
+// that show gets is indented by depth; at depth 0 it has no dot before it.
 func eachField(fields []memory.Field, depth int, least int64, show func(*memory.Field, string)) {
 	for i := range fields {
 		f := &fields[i]

@@ -29,7 +29,7 @@ type Heap struct {
 	Rate int64 `json:"rate"`
 	// Decoded divides what generated decoders made, by kind and field.
 	Decoded []Field `json:"decoded"`
-	// Lost is what caches hold of which the profile does not know the kind, by how it came.
+	// Lost divides the bytes of caches whose kind the profile does not show, by how they were decoded.
 	Lost []Field `json:"lost"`
 	// Other is the rest, by package: the largest.
 	Other []Field `json:"other"`
@@ -281,7 +281,7 @@ func waysTo(of reflect.Type, pkg, name string) (names []string, to reflect.Type)
 	return names, to
 }
 
-// wayOf tells how something of a cache came; "" is no part of one.
+// wayOf says how the memory of a sample came into a cache; "" means that it is not a cache's.
 func wayOf(frames []string, informer bool) string {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(frames, func(f string) bool { return hasPrefix(f, parts) })

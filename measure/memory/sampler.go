@@ -43,7 +43,7 @@ type sampled struct {
 	rand        *rand.Rand
 }
 
-// NewSampler returns a Sampler that keeps at most so many objects of a kind.
+// NewSampler returns a Sampler that keeps at most most objects of each kind.
 func NewSampler(most int) *Sampler {
 	return &Sampler{most, map[schema.GroupVersionKind]*sampled{}}
 }

@@ -11,7 +11,7 @@ const (
 	largestClass = 32 << 10 // larger objects take whole pages
 	pageBytes    = 8 << 10
 	headerFrom   = 512 // larger objects with pointers have a header of a word
-	tinyBytes    = 16  // smaller ones without pointers share blocks of so many bytes
+	tinyBytes    = 16  // objects below this size without pointers share a block of this size
 )
 
 // classes are the sizes that the allocator rounds up to, found by asking it.
