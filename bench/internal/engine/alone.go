@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/internal/profile"
-	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/metrics"
@@ -40,18 +39,16 @@ const (
 	cases        = 4 // of who is first in what; see Sitting
 	// leastSitting is the shortest time of an operation in a sitting.
 	leastSitting = 6 * time.Millisecond
-	// mostMade is how many objects, about, a process gives to its subjects in all, and
-	// mostDecoded how many that it decodes for each of them.
-	mostMade    = 400_000
-	mostDecoded = 40_000
+	// mostMade is how many objects, about, a process gives to its subjects in all, and mostBytes how
+	// large all of them are.
+	mostMade  = 400_000
+	mostBytes = mostMade * 2800
 )
 
 func sittingsOf(w load.Workload) int {
-	most := mostMade
-	if w.Component == contract.ComponentObjects {
-		most = mostDecoded
-	}
-	n := min(mostSittings, int(w.Duration/leastSitting), most/max(1, w.Objects.Count))
+	count := max(1, w.Objects.Count)
+	n := min(mostSittings, int(w.Duration/leastSitting), mostMade/count,
+		int(mostBytes/(uint64(count)*w.Objects.BytesEach())))
 	return max(n/cases*cases, cases/2)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -82,59 +83,72 @@ const hot = 256
 func (k *Keeper) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
 	store, n := k.Store, k.source.Len()
 	w := k.walk(n, g.Keys, who)
-	loop := func(do func()) engine.Actor {
-		return engine.Actor{Loop: func(n int) int {
-			for range n {
-				do()
-			}
-			return n
-		}}
-	}
-	keys := engine.Along(w, k.source.Key)
+	keys := engine.Along(w, func(i int) string { return strings.Clone(k.source.Key(i)) })
 	switch op {
 	case load.OpGet:
 		hotKeys := keys[:min(hot, len(keys))]
 		at := 0
-		a := loop(func() {
-			store.Get(hotKeys[at])
-			if at++; at == len(hotKeys) {
-				at = 0
-			}
-		})
-		a.Begin = func() {
-			k.held = k.held[:0]
-			for _, key := range hotKeys {
-				obj, _ := store.Get(key)
-				k.held = append(k.held, obj)
-			}
-		}
-		return a, nil
+		return engine.Actor{
+			Begin: func() {
+				k.held = k.held[:0]
+				for _, key := range hotKeys {
+					obj, _ := store.Get(key)
+					k.held = append(k.held, obj)
+				}
+			},
+			Loop: func(n int) int {
+				for range n {
+					store.Get(hotKeys[at])
+					if at++; at == len(hotKeys) {
+						at = 0
+					}
+				}
+				return n
+			},
+		}, nil
 	case load.OpGetCold:
-		a := loop(func() { store.Get(keys[w.Slot()]) })
-		a.Begin = func() { k.held = nil; runtime.GC() }
-		return a, nil
+		return engine.Actor{
+			Begin: func() { k.held = nil; runtime.GC() },
+			Loop: func(n int) int {
+				for range n {
+					store.Get(keys[w.Slot()])
+				}
+				return n
+			},
+		}, nil
 	case load.OpList:
-		return loop(func() { store.List() }), nil
+		return engine.Actor{Loop: func(n int) int {
+			for range n {
+				store.List()
+			}
+			return n
+		}}, nil
 	case load.OpByIndex:
 		values := k.source.IndexedValues(k.index)
 		if len(values) == 0 {
 			return engine.Actor{}, fmt.Errorf("objects: no object has a value in index %q", k.index)
 		}
 		at := 0
-		return loop(func() {
-			_, _ = store.ByIndex(k.index, values[at])
-			at = (at + 1) % len(values)
-		}), nil
+		return engine.Actor{Loop: func(n int) int {
+			for range n {
+				_, _ = store.ByIndex(k.index, values[at])
+				at = (at + 1) % len(values)
+			}
+			return n
+		}}, nil
 	case load.OpUpdate:
 		versions := [2][][]byte{
 			engine.Along(w, func(i int) []byte { return k.later[i] }),
 			engine.Along(w, func(i int) []byte { return k.encoded[i] }),
 		}
-		return loop(func() {
-			b := versions[w.Pass()]
-			i := w.Slot()
-			k.put(keys[i], b[i])
-		}), nil
+		return engine.Actor{Loop: func(n int) int {
+			for range n {
+				b := versions[w.Pass()]
+				i := w.Slot()
+				k.put(keys[i], b[i])
+			}
+			return n
+		}}, nil
 	}
 	return engine.Actor{}, fmt.Errorf("objects: %s: %w", op, engine.ErrUnsupported)
 }
