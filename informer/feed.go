@@ -80,7 +80,7 @@ func (f *feed) Update(obj any) error { return f.put(obj, f.fifo.Update) }
 func (f *feed) Delete(obj any) error { return f.put(obj, f.fifo.Delete) }
 
 func (f *feed) put(obj any, put func(any) error) error {
-	obj, err := f.transformed(obj)
+	obj, err := transformed(obj, f.transform)
 	if err != nil {
 		return err
 	}
@@ -92,11 +92,12 @@ func (f *feed) put(obj any, put func(any) error) error {
 	return err
 }
 
-func (f *feed) transformed(obj any) (any, error) {
-	if _, tombstone := obj.(contract.DeletedFinalStateUnknown); tombstone || f.transform == nil {
+// transformed is what transform makes of an object; nil and tombstones change nothing.
+func transformed(obj any, transform contract.TransformFunc) (any, error) {
+	if _, tombstone := obj.(contract.DeletedFinalStateUnknown); tombstone || transform == nil {
 		return obj, nil
 	}
-	changed, err := f.transform(obj)
+	changed, err := transform(obj)
 	if err != nil {
 		return nil, fmt.Errorf("transforming a %T: %w", obj, err)
 	}
@@ -117,9 +118,9 @@ func transformAll(list []any, transform contract.TransformFunc) error {
 		return nil
 	}
 	for i, obj := range list {
-		changed, err := transform(obj)
+		changed, err := transformed(obj, transform)
 		if err != nil {
-			return fmt.Errorf("object %d of a list of %d: transforming a %T: %w", i, len(list), obj, err)
+			return fmt.Errorf("object %d of a list of %d: %w", i, len(list), err)
 		}
 		list[i] = changed
 	}

@@ -32,7 +32,7 @@ const maxForetold = 1 << 20
 func (r *Reflector) list(ctx context.Context) error {
 	started, version := r.clock.Now(), r.listVersion()
 	limit := r.pageLimit(version)
-	l, err := r.fetch(ctx, version, limit)
+	l, err := r.pages(ctx, version, limit)
 	leadsNowhere := version != "" && l.version != "" && l.version == r.expired
 	if isExpired(err) || isTooLarge(err) || leadsNowhere ||
 		isMatchRefused(err, listOptions(version, limit)) {
@@ -41,7 +41,7 @@ func (r *Reflector) list(ctx context.Context) error {
 		// from it would be answered so again. A server that ignores ResourceVersionMatch, or a
 		// replica that lags, returns such a list.
 		r.unavailable = true
-		l, err = r.fetch(ctx, r.listVersion(), limit)
+		l, err = r.pages(ctx, r.listVersion(), limit)
 	}
 	if err != nil {
 		return &listError{r.typeDescription, err}
@@ -115,12 +115,6 @@ type listing struct {
 	unexpectedType reflect.Type
 }
 
-func (r *Reflector) fetch(ctx context.Context, version string, limit int64) (listing, error) {
-	return await(ctx, r, func(ctx context.Context) (listing, error) {
-		return r.pages(ctx, version, limit)
-	}, func(listing) {})
-}
-
 // errSameToken is the error of a list that would have no end.
 var errSameToken = errors.New("the list gives the same continue token twice, so it has no end")
 
@@ -160,7 +154,9 @@ func (r *Reflector) pages(ctx context.Context, version string, limit int64) (lis
 		if err := ctx.Err(); err != nil {
 			return listing{}, err
 		}
-		page, err := r.lw.ListWithContext(ctx, options)
+		page, err := await(ctx, r, func(ctx context.Context) (runtime.Object, error) {
+			return r.lw.ListWithContext(ctx, options)
+		}, func(runtime.Object) {})
 		if err != nil {
 			if full || options.Continue == "" || !apierrors.IsResourceExpired(err) {
 				return listing{}, err

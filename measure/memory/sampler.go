@@ -43,7 +43,7 @@ type sampled struct {
 	rand        *rand.Rand
 }
 
-// NewSampler returns a Sampler that keeps at most most objects of each kind.
+// NewSampler returns a Sampler. most is the largest number of objects of a kind that it keeps.
 func NewSampler(most int) *Sampler {
 	return &Sampler{most, map[schema.GroupVersionKind]*sampled{}}
 }
