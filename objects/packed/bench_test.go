@@ -220,7 +220,7 @@ func BenchmarkCold(b *testing.B) {
 				start = time.Now()
 				for _, r := range batch {
 					_, _, _, packed := r.parts()
-					if _, err := r.made.decompress(buf, bytesOf(packed)); err != nil {
+					if _, err := r.made.decompress(buf, packed); err != nil {
 						b.Fatal(err)
 					}
 				}

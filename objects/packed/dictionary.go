@@ -15,7 +15,7 @@ func (g *group) train(records []*record) *generation {
 	var samples []sample
 	for _, r := range records {
 		_, _, _, packed := r.parts()
-		if raw, err := r.made.decompress(nil, bytesOf(packed)); err == nil {
+		if raw, err := r.made.decompress(nil, packed); err == nil {
 			samples = append(samples, sample{raw, r.made})
 		}
 	}

@@ -16,6 +16,7 @@ type group struct {
 	groupKey
 	codec     codec
 	nilObject any // a nil pointer to an object
+	hot       *hotSet
 
 	current  atomic.Pointer[generation]
 	unproven atomic.Int64 // how many more objects are compared after a round trip
@@ -30,8 +31,9 @@ type generation struct {
 	words      *words   // of unstructured objects; nil before the first dictionary
 }
 
-func newGroup(key groupKey, first int) *group {
-	g := &group{groupKey: key, nilObject: reflect.Zero(reflect.PointerTo(key.typ)).Interface()}
+func newGroup(key groupKey, first int, hot *hotSet) *group {
+	g := &group{groupKey: key, hot: hot,
+		nilObject: reflect.Zero(reflect.PointerTo(key.typ)).Interface()}
 	codec, verify := codecOf(key.typ)
 	g.codec = codec
 	g.unproven.Store(verify)
@@ -49,7 +51,7 @@ func (g *group) pack(obj any, m metav1.Object) *record {
 	if !ok {
 		return nil
 	}
-	start := appendParts(s.packed[:0], m)
+	start := appendParts(append(s.packed[:0], make([]byte, blobHeader)...), m)
 	need := len(start) + s2.MaxEncodedLen(len(raw))
 	if cap(start) < need {
 		start = append(make([]byte, 0, need+need/4), start...)
@@ -57,7 +59,7 @@ func (g *group) pack(obj any, m metav1.Object) *record {
 	packed := made.compress(start[len(start):need], raw)
 	s.packed = start[:len(start)+len(packed)]
 	r := &record{
-		blob:      string(s.packed),
+		blob:      newBlob(s.packed),
 		namespace: unique.Make(m.GetNamespace()),
 		made:      made,
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -192,7 +191,7 @@ func TestRenewal(t *testing.T) {
 		if last.made == first.made {
 			t.Fatal("no new dictionary")
 		}
-		if a, b := len(first.blob), len(last.blob); b > a*3/2 {
+		if a, b := len(first.blob.bytes()), len(last.blob.bytes()); b > a*3/2 {
 			t.Errorf("a record of the new shape has %d bytes, one of the old %d", b, a)
 		}
 		for i, kept := range old {
@@ -235,8 +234,7 @@ func TestMemoryComesBack(t *testing.T) {
 	for i := range n {
 		kept := k.Keep(pod(fmt.Sprint("pod-", i)))
 		runtime.AddCleanup(kept.(*record), func(*atomic.Int32) { gone.Add(1) }, &gone)
-		runtime.AddCleanup(unsafe.StringData(kept.(*record).blob), func(*atomic.Int32) { gone.Add(1) },
-			&gone)
+		runtime.AddCleanup(kept.(*record).blob.length, func(*atomic.Int32) { gone.Add(1) }, &gone)
 	}
 	// The group holds at most the samples for its next dictionary.
 	if !collected(func() bool { return gone.Load() >= 2*(n-laterSamples) }) {
@@ -255,11 +253,51 @@ func TestHotAllocatesNothing(t *testing.T) {
 	runtime.KeepAlive(obj)
 }
 
+// TestHotSet reads more objects than the set has places until each was hot, and then none.
+func TestHotSet(t *testing.T) {
+	t.Parallel()
+	k := New(Options{})
+	n := 2 * len(k.hot.places)
+	var records []*record
+	objs := make([]any, n)
+	hotNow := func() (hot int) {
+		for _, r := range records {
+			if r.hot.Load() != nil {
+				hot++
+			}
+		}
+		return hot
+	}
+	for i := range n {
+		objs[i] = pod(fmt.Sprint("pod-", i))
+		records = append(records, k.Keep(objs[i]).(*record))
+		for records[i].hot.Load() == nil {
+			if got := k.Object(records[i]); got != objs[i] {
+				t.Fatalf("Object returned %p for %p", got, objs[i])
+			}
+		}
+		if got := k.Object(records[i]); got != objs[i] {
+			t.Fatalf("a hot Object is %p, not %p", got, objs[i])
+		}
+		if hot := hotNow(); hot > len(k.hot.places) {
+			t.Fatalf("%d records are hot, in %d places", hot, len(k.hot.places))
+		}
+	}
+	if !collected(func() bool { return hotNow() == 0 }) {
+		t.Errorf("%d records are hot after collections", hotNow())
+	}
+	if k.hot.ending.Load() {
+		t.Error("the set waits for a collection, and has nothing to end")
+	}
+	runtime.KeepAlive(objs)
+}
+
 func TestCorruptRecordPanics(t *testing.T) {
 	t.Parallel()
 	k := New(Options{})
 	r := cold(t, k.Keep(pod("broken")))
-	r.blob = r.blob[:len(r.blob)-3]
+	whole := append(make([]byte, blobHeader), r.blob.bytes()...)
+	r.blob = newBlob(whole[:len(whole)-3])
 	defer func() {
 		got := fmt.Sprint(recover())
 		for _, part := range []string{"packed", "*v1.Pod", "ns/broken"} {

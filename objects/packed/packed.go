@@ -29,6 +29,7 @@ const mostGroups = 4096
 type Keeper struct {
 	firstDictionary int
 	lists           lists
+	hot             hotSet
 
 	mu struct {
 		sync.RWMutex
@@ -99,7 +100,7 @@ func (k *Keeper) group(t reflect.Type, obj any) *group {
 		return g
 	}
 	key.APIVersion, key.Kind = strings.Clone(key.APIVersion), strings.Clone(key.Kind)
-	g = newGroup(key, k.firstDictionary)
+	g = newGroup(key, k.firstDictionary, &k.hot)
 	k.mu.groups[key] = g
 	return g
 }

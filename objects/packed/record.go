@@ -1,6 +1,7 @@
 package packed
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"reflect"
@@ -16,17 +17,17 @@ import (
 )
 
 // record is a packed object: 64 bytes, beside its blob and the 16 bytes that the runtime needs for
-// a weak pointer. All fields but decoded and values are immutable.
+// a weak pointer. The first three fields are immutable.
 type record struct {
-	// blob is the lengths of name, UID and resource version (varints), these strings, and the
-	// compressed object. It has no pointers, so the collector does not scan it.
-	blob      string
+	blob      blob
 	namespace unique.Handle[string]
 	made      *generation
 	// decoded is the object: at first the one that was kept, later the one that was decoded last.
 	decoded weakPointer
-	values  [2]atomic.Pointer[list] // slots 0 and 1
-	more    atomic.Pointer[laterSlot]
+	// hot is the same object while the record is in its keeper's hot set, and else nil.
+	hot    atomic.Pointer[byte]
+	values [2]atomic.Pointer[list] // slots 0 and 1
+	more   atomic.Pointer[laterSlot]
 }
 
 // GetObjectMeta returns the identity and the version of the object. It makes records pass
@@ -37,7 +38,28 @@ func (r *record) GetObjectMeta() metav1.Object {
 		UID: types.UID(uid), ResourceVersion: version}
 }
 
-// appendParts starts a blob.
+// blob points to a length of four bytes and as many bytes of one allocation: the lengths of name,
+// UID and resource version (varints), these strings, and the compressed object. The collector does
+// not scan it, for it has no pointers.
+type blob struct{ length *[4]byte }
+
+const blobHeader = len(blob{}.length)
+
+// newBlob copies b, whose first blobHeader bytes are free for the length of the rest.
+func newBlob(b []byte) blob {
+	b = bytes.Clone(b)
+	length := (*[blobHeader]byte)(b)
+	binary.LittleEndian.PutUint32(length[:], uint32(len(b)-blobHeader))
+	return blob{length}
+}
+
+// bytes returns what follows the length, read-only. Safety: newBlob allocated that many bytes.
+func (b blob) bytes() []byte {
+	n := binary.LittleEndian.Uint32(b.length[:])
+	return unsafe.Slice((*byte)(unsafe.Pointer(b.length)), blobHeader+int(n))[blobHeader:]
+}
+
+// appendParts starts the bytes of a blob.
 func appendParts(blob []byte, m metav1.Object) []byte {
 	name, uid, version := m.GetName(), string(m.GetUID()), m.GetResourceVersion()
 	for _, s := range []string{name, uid, version} {
@@ -46,30 +68,46 @@ func appendParts(blob []byte, m metav1.Object) []byte {
 	return append(append(append(blob, name...), uid...), version...)
 }
 
-func (r *record) parts() (name, uid, version, packed string) {
-	var n [3]uint64
-	pos := 0
-	for i := range n {
-		size := 0
-		n[i], size = binary.Uvarint(bytesOf(r.blob[pos:]))
-		pos += size
+// parts returns what a blob is made of. The strings share its memory.
+func (r *record) parts() (name, uid, version string, packed []byte) {
+	rest := r.blob.bytes()
+	var lengths [3]uint64
+	for i := range lengths {
+		n := 0
+		lengths[i], n = binary.Uvarint(rest)
+		rest = rest[n:]
 	}
-	name, rest := r.blob[pos:pos+int(n[0])], r.blob[pos+int(n[0]):]
-	return name, rest[:n[1]], rest[n[1] : n[1]+n[2]], rest[n[1]+n[2]:]
+	next := func(n uint64) string {
+		part := rest[:n]
+		rest = rest[n:]
+		return unsafe.String(unsafe.SliceData(part), len(part))
+	}
+	name, uid, version = next(lengths[0]), next(lengths[1]), next(lengths[2])
+	return name, uid, version, rest
 }
 
-// object returns the object that the record stands for. Readers agree on one:
+// object returns the object that the record stands for.
+func (r *record) object() any {
+	if p := r.hot.Load(); p != nil {
+		return r.made.group.objectAt(p)
+	}
+	return r.revived()
+}
+
+// revived returns the object of a record that is not hot. Readers agree on one:
 //
 //  1. decoded still has an object: return that.
 //  2. It was collected: decode a copy, and swap the dead pointer for one to the copy.
 //  3. Another reader swapped first: start over at 1, with the copy for step 2. The compare-and-swap
 //     fails only if the pointer changed, and it changes only from a dead one to a live one.
-func (r *record) object() any {
+func (r *record) revived() any {
+	g := r.made.group
 	var copied any
 	for {
 		ref := r.decoded.load()
 		if p := ref.Value(); p != nil {
-			return r.made.group.objectAt(unsafe.Pointer(p))
+			g.hot.offer(r, p)
+			return g.objectAt(p)
 		}
 		if copied == nil {
 			var err error
@@ -96,7 +134,7 @@ func (r *record) decodeWith(s *scratch) (any, error) {
 	g := r.made.group
 	obj := g.newObject()
 	_, _, _, packed := r.parts()
-	raw, err := r.made.decompress(s.raw[:cap(s.raw)], bytesOf(packed))
+	raw, err := r.made.decompress(s.raw[:cap(s.raw)], packed)
 	if err != nil {
 		return obj, err
 	}
@@ -175,11 +213,8 @@ func weakTo(obj any) weak.Pointer[byte] {
 // objectAt returns the object at p. Safety: p comes from a weak pointer of this group's record, so
 // it points to a struct of the group's type. An interface that holds a pointer is a word for the
 // type, here that of a nil object, and the pointer.
-func (g *group) objectAt(p unsafe.Pointer) any {
+func (g *group) objectAt(p *byte) any {
 	obj := g.nilObject
-	(*[2]unsafe.Pointer)(unsafe.Pointer(&obj))[1] = p
+	(*[2]unsafe.Pointer)(unsafe.Pointer(&obj))[1] = unsafe.Pointer(p)
 	return obj
 }
-
-// bytesOf returns the bytes of s, read-only. Safety: its callers only read them.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

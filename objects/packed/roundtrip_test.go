@@ -50,6 +50,7 @@ func cold(tb testing.TB, kept any) *record {
 		tb.Fatalf("a %T was kept as it is", kept)
 	}
 	r.decoded = weakPointer{}
+	r.hot.Store(nil)
 	return r
 }
 
