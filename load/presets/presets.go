@@ -21,7 +21,7 @@ const Default = "quick"
 func All() []load.Preset {
 	presets := []load.Preset{
 		quick(), lockStarvation(), stores(), kcm150k(), fifoFlood(), delayMillion(), requeueStorm(),
-		scaling(), objects(),
+		scaling(), objects(), objectsStaleness(),
 	}
 	presets = append(presets, informerPresets()...)
 	for i := range presets {

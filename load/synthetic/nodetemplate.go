@@ -38,13 +38,19 @@ func newNodeTemplate(n int, rng *rand.Rand) *corev1.Node {
 		c := &node.Status.Conditions[i]
 		c.LastHeartbeatTime, c.LastTransitionTime = at, at
 	}
-	for i := range nodeImages {
+	node.Status.Images = newImages(nodeImages, rng)
+	return node
+}
+
+func newImages(count int, rng *rand.Rand) []corev1.ContainerImage {
+	images := make([]corev1.ContainerImage, count)
+	for i := range images {
 		name := fmt.Sprintf("registry.example.com/team-%02d/service-%02d", i%12, i)
-		node.Status.Images = append(node.Status.Images, corev1.ContainerImage{
+		images[i] = corev1.ContainerImage{
 			Names: []string{fmt.Sprintf("%s@sha256:%064x", name, rng.Uint64()),
 				fmt.Sprintf("%s:v1.%d.%d", name, rng.IntN(40), rng.IntN(20))},
 			SizeBytes: int64(rng.IntN(900)+100) << 20,
-		})
+		}
 	}
-	return node
+	return images
 }

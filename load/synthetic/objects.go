@@ -52,6 +52,14 @@ func Generate(spec ObjectSpec, seed uint64) *Objects {
 	case KindNode:
 		nodes = newNodeTemplates(rng)
 	}
+	if spec.Production {
+		for _, t := range pods {
+			t.enlarge()
+		}
+		for _, n := range nodes {
+			enlargeNode(n, rng)
+		}
+	}
 	for i := range spec.Count {
 		namespace, node := place.of(i)
 		name := fmt.Sprintf("pod-%06d", i)
@@ -155,6 +163,9 @@ func newNode(t *corev1.Node, name, version string, i int, rng *rand.Rand) *corev
 	n := *t
 	n.Name, n.ResourceVersion, n.UID = name, version, newUID(rng)
 	n.CreationTimestamp = metav1.NewTime(Epoch.Add(time.Duration(rng.IntN(86_400)) * time.Second))
+	if len(n.Status.Images) > nodeImages {
+		n.Status.Images = someImages(n.Status.Images, rng)
+	}
 	n.Spec.PodCIDR = fmt.Sprintf("10.%d.%d.0/24", i>>8&0xff, i&0xff)
 	n.Spec.PodCIDRs = []string{n.Spec.PodCIDR}
 	n.Spec.ProviderID = "example:///zone-a/i-" + name

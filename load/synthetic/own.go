@@ -13,8 +13,8 @@ import (
 
 // Own returns a copy of a pod or a node with what in a cluster no other object of its template has,
 // beside the name, UID, addresses and version: the name of the token volume, container IDs, the
-// times of conditions, starts and managers; for a node its IDs and heartbeats. Sharing and
-// compression look better than they are without.
+// times of conditions, starts and managers; for a node its IDs, host name and heartbeats. Sharing
+// and compression look better than they are without.
 func Own(obj runtime.Object, rng *rand.Rand) runtime.Object {
 	obj = obj.DeepCopyObject()
 	switch o := obj.(type) {
@@ -23,6 +23,9 @@ func Own(obj runtime.Object, rng *rand.Rand) runtime.Object {
 	case *corev1.Node:
 		o.Status.NodeInfo.MachineID = strings.ReplaceAll(string(newUID(rng)), "-", "")
 		o.Status.NodeInfo.SystemUUID, o.Status.NodeInfo.BootID = string(newUID(rng)), string(newUID(rng))
+		if _, has := o.Labels[corev1.LabelHostname]; has {
+			o.Labels[corev1.LabelHostname] = o.Name
+		}
 		at := o.CreationTimestamp.Time
 		for i := range o.Status.Conditions {
 			c := &o.Status.Conditions[i]
@@ -33,18 +36,20 @@ func Own(obj runtime.Object, rng *rand.Rand) runtime.Object {
 	return obj
 }
 
+// tokenVolume is the volume of a pod's token, in a template.
+const tokenVolume = "kube-api-access"
+
 func ownPod(p *corev1.Pod, rng *rand.Rand) {
-	const token = "kube-api-access"
-	name := fmt.Sprintf("%s-%05x", token, rng.IntN(1<<20))
+	name := fmt.Sprintf("%s-%05x", tokenVolume, rng.IntN(1<<20))
 	for i := range p.Spec.Volumes {
-		if v := &p.Spec.Volumes[i]; v.Name == token {
+		if v := &p.Spec.Volumes[i]; v.Name == tokenVolume {
 			v.Name = name
 		}
 	}
 	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range containers {
 			for j := range containers[i].VolumeMounts {
-				if m := &containers[i].VolumeMounts[j]; m.Name == token {
+				if m := &containers[i].VolumeMounts[j]; m.Name == tokenVolume {
 					m.Name = name
 				}
 			}
@@ -66,6 +71,9 @@ func ownPod(p *corev1.Pod, rng *rand.Rand) {
 		}
 	}
 	ownManagers(p.ManagedFields, &at, rng)
+	for _, m := range p.ManagedFields {
+		m.FieldsV1.SetRawString(strings.ReplaceAll(m.FieldsV1.GetRawString(), anyIP, p.Status.PodIP))
+	}
 }
 
 func ownManagers(entries []metav1.ManagedFieldsEntry, at *time.Time, rng *rand.Rand) {

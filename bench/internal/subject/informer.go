@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -30,11 +31,14 @@ type Informer struct {
 	first       []kruntime.Object // the objects as they were generated
 	Example     kruntime.Object   // an object of their type
 	indexers    contract.Indexers
-	window      chan struct{}           // of a closed loop's writer, else nil
-	told        staleness.Tracker[int]  // its clock, and the sightings of each group of handlers
-	probe       *probe                  // nil where no group is offered events at a rate
-	ledgers     []*staleness.Ledger     // of the probe and of each handler
-	number      map[kruntime.Object]int // of each object version; nil until needed
+	window      chan struct{}          // of a closed loop's writer, else nil
+	told        staleness.Tracker[int] // its clock, and the sightings of each group of handlers
+	probe       *probe                 // nil where no group is offered events at a rate
+	ledgers     []*staleness.Ledger    // of the probe and of each handler
+	number      map[any]int            // of each object version; nil until needed
+	// encoded are the bytes that a client decodes, of each object version; nil if it gets the
+	// source's own objects.
+	encoded map[kruntime.Object][]byte
 
 	Main        *Live                // started by Fill; nil while it rests
 	handlers    []*registered        // of main, registered by deliver
@@ -66,6 +70,13 @@ func NewInformer(newInformer contract.NewInformer, objects *synthetic.Objects,
 	if len(s.first) > 0 {
 		s.Example = s.first[0]
 	}
+	if w.Objects.Decoded {
+		s.encoded = make(map[kruntime.Object][]byte, 2*len(s.first))
+		rng := rand.New(rand.NewPCG(1, 1))
+		for _, obj := range s.first {
+			s.encoded[obj] = w.Objects.Kind.Encode(synthetic.Own(obj, rng))
+		}
+	}
 	s.mu.running = map[*Live]bool{}
 	all := synthetic.Indexers()
 	s.indexers = contract.Indexers{w.Index: all[w.Index]}
@@ -95,12 +106,24 @@ func NewInformer(newInformer contract.NewInformer, objects *synthetic.Objects,
 // no two informers share memory, and one may change what it gets, as a transform may.
 func (s *Informer) newSource(stream bool) *EventSource {
 	f := NewEventSource(s.first, s.Objects.Version(), stream)
-	if spec := s.Objects.Spec(); spec.Decoded {
-		f.decode = func(obj kruntime.Object) kruntime.Object {
-			return spec.Kind.Decode(spec.Kind.Encode(obj))
-		}
+	if s.encoded != nil {
+		f.decode = s.decode
 	}
 	return f
+}
+
+// decode makes an object version from its bytes, as the decoder of a watch does.
+func (s *Informer) decode(obj kruntime.Object) kruntime.Object {
+	return s.Objects.Spec().Kind.Decode(s.encoded[obj])
+}
+
+// version tells an object version from others: by the object, or by the resource version where each
+// client has an object of its own.
+func (s *Informer) version(obj any) any {
+	if s.encoded == nil {
+		return obj
+	}
+	return staleness.VersionOf(obj)
 }
 
 // Held is part of engine.Subject.
@@ -327,6 +350,12 @@ func (s *Informer) later() []kruntime.Object {
 		s.second = make([]kruntime.Object, len(s.first))
 		for i, obj := range s.first {
 			s.second[i] = s.Objects.Mutate(obj, nil, false)
+			if s.encoded != nil {
+				later := s.decode(obj)
+				version := synthetic.Accessor(s.second[i]).GetResourceVersion()
+				synthetic.Accessor(later).SetResourceVersion(version)
+				s.encoded[s.second[i]] = s.Objects.Spec().Kind.Encode(later)
+			}
 		}
 	}
 	return s.second
@@ -359,6 +388,7 @@ func (s *Informer) writer(g load.Group, who int) (engine.Actor, error) {
 	keys := engine.Along(w, s.Objects.Key)
 	due := &staleness.Due{At: s.told.At}
 	if s.probe.Ledger == nil {
+		s.probe.version = s.version
 		s.probe.begin(s.Main.Informer.GetIndexer(), s.newLedger(s.told.Consumer(g.Name)))
 	}
 	numbers := [2][]int{
@@ -374,7 +404,7 @@ func (s *Informer) writer(g load.Group, who int) (engine.Actor, error) {
 			for _, l := range s.ledgers {
 				due.Stamp(&l.Stamps[n])
 			}
-			s.probe.offered(probed{keys[i], obj, n})
+			s.probe.offered(probed{keys[i], s.version(obj), n})
 		}
 		feed.send(obj)
 	})}, nil
@@ -406,7 +436,7 @@ func (s *Informer) handler(g load.Group) (engine.Actor, error) {
 		h.window, s.paced = s.window, true
 	}
 	if s.probe != nil {
-		h.number, h.probe = s.numbers(), s.probe
+		h.number, h.version, h.probe = s.numbers(), s.version, s.probe
 		h.ledger = s.newLedger(s.told.Consumer(g.Name))
 		h.seen = h.ledger.Seen
 	}

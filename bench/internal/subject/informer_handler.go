@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
@@ -20,10 +19,11 @@ type notified struct {
 	work     time.Duration
 	ledger   *staleness.Ledger // nil where no event is stamped
 	seen     *staleness.Sightings
-	probe    *probe                 // these go with ledger
-	number   map[runtime.Object]int // of each event
-	taken    int64                  // updates that its actor has reported
-	expected int64                  // updates that its actor has had sent
+	probe    *probe // these go with ledger
+	version  func(obj any) any
+	number   map[any]int // of each version
+	taken    int64       // updates that its actor has reported
+	expected int64       // updates that its actor has had sent
 }
 
 var _ cache.ResourceEventHandler = (*notified)(nil)
@@ -37,11 +37,9 @@ func (h *notified) OnDelete(any)    {}
 
 func (h *notified) OnUpdate(_, obj any) {
 	if h.ledger != nil {
-		if o, ok := obj.(runtime.Object); ok {
-			if n, ok := h.number[o]; ok {
-				h.probe.Saw(n)
-				h.ledger.Saw(n)
-			}
+		if n, ok := h.number[h.version(obj)]; ok {
+			h.probe.Saw(n)
+			h.ledger.Saw(n)
 		}
 	}
 	if h.window != nil {

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/bench/internal/staleness"
@@ -20,7 +19,8 @@ import (
 // Its cost is the same for every informer. A write of the source pays a lock and an entry,
 // an update of the store two attempts to send on a channel, and a goroutine wakes for it.
 type probe struct {
-	*staleness.Ledger               // nil before begin
+	*staleness.Ledger // nil before begin
+	version           func(obj any) any
 	on                atomic.Bool   // it is running
 	woken             chan struct{} // of capacity one
 	stop              chan struct{}
@@ -32,9 +32,9 @@ type probe struct {
 }
 
 type probed struct {
-	key string
-	obj kruntime.Object
-	n   int // the event's number
+	key     string
+	version any
+	n       int // the event's number
 }
 
 // probeTries bounds how often the probe reads before it waits to be woken again.
@@ -101,7 +101,7 @@ func (p *probe) run(indexer cache.Indexer) {
 		for tries := 0; len(waiting) > 0 && tries < probeTries; {
 			e := waiting[0]
 			if p.Stamps[e.n].Waits() {
-				if got, _, _ := indexer.GetByKey(e.key); got != any(e.obj) {
+				if got, _, _ := indexer.GetByKey(e.key); p.version(got) != e.version {
 					tries++
 					runtime.Gosched()
 					continue

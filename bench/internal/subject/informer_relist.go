@@ -78,7 +78,7 @@ func (s *Informer) relister() engine.Actor {
 func (s *Informer) differs(l *Live, want []kruntime.Object) string {
 	for i, obj := range want {
 		if got, ok, err := l.Informer.GetStore().GetByKey(s.Objects.Key(i)); err != nil || !ok ||
-			got != any(obj) {
+			s.version(got) != s.version(obj) {
 			return s.Objects.Key(i) + " is not what the source has"
 		}
 	}

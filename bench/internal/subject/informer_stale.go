@@ -3,20 +3,18 @@ package subject
 import (
 	"time"
 
-	kruntime "k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/informerbench/informerbench/bench/internal/staleness"
 )
 
 // numbers gives each object version a number, once.
-func (s *Informer) numbers() map[kruntime.Object]int {
+func (s *Informer) numbers() map[any]int {
 	if s.number == nil {
-		s.number = make(map[kruntime.Object]int, 2*len(s.first))
+		s.number = make(map[any]int, 2*len(s.first))
 		for i, obj := range s.first {
-			s.number[obj] = i
+			s.number[s.version(obj)] = i
 		}
 		for i, obj := range s.later() {
-			s.number[obj] = len(s.first) + i
+			s.number[s.version(obj)] = len(s.first) + i
 		}
 	}
 	return s.number

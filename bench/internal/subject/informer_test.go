@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/bench/catalog"
@@ -372,4 +373,57 @@ func TestInformerStopFreesWriters(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Where a client decodes what it gets, each keeper holds objects of its own, and events are
+// followed by their resource versions.
+func TestInformerDecoded(t *testing.T) {
+	for _, name := range []string{"clientgo", "informerbench", "interned", "packed"} {
+		t.Run(name, func(t *testing.T) {
+			e, err := catalog.Lookup(contract.ComponentInformer, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := informerWorkload(
+				load.Group{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 500},
+				load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 1},
+				load.Group{Name: "getters", Op: load.OpGet, Goroutines: 1, Think: time.Millisecond},
+			)
+			w.Objects.Kind, w.Objects.Decoded = synthetic.KindPod, true
+			f := measuredInformer(t, e, w)
+			for _, group := range []string{"writer:update", "handlers:handle"} {
+				v := seriesOf(t, f, group).Values
+				seen := v[metrics.Number(metrics.Stale)] - v[metrics.Unseen]
+				if done := v[metrics.Achieved] * 0.2; seen < 0.5*done || seen <= 0 {
+					t.Errorf("%s: %g events seen of %g done", group, seen, done)
+				}
+			}
+			// The objects that the source lists from share the parts of templates.
+			kept := f.Process[metrics.HeapPerObject]
+			if own := name == "clientgo" || name == "informerbench"; own && kept < 15_000 {
+				t.Errorf("%g bytes are kept for an object: it is not the informer's own", kept)
+			}
+		})
+	}
+}
+
+// An object and its later version reach a client as the bytes made beforehand say, and differ in
+// the resource version alone.
+func TestInformerDecodesVersions(t *testing.T) {
+	t.Parallel()
+	w := informerWorkload()
+	w.Objects.Kind, w.Objects.Decoded = synthetic.KindPod, true
+	s := NewInformer(cache.NewSharedIndexInformer, generate(w), w)
+	defer s.Stop()
+	for i, obj := range s.later() {
+		first, second := s.decode(s.first[i]), s.decode(obj)
+		if s.version(first) != s.version(s.first[i]) || s.version(second) != s.version(obj) ||
+			s.version(first) == s.version(second) {
+			t.Fatalf("%s: versions %v and %v", s.Objects.Key(i), s.version(first), s.version(second))
+		}
+		synthetic.Accessor(second).SetResourceVersion(synthetic.Accessor(first).GetResourceVersion())
+		if !equality.Semantic.DeepEqual(first, second) {
+			t.Fatalf("%s: the later version differs in more than its resource version", s.Objects.Key(i))
+		}
+	}
 }

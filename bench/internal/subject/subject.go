@@ -85,11 +85,14 @@ func Perform(ctx context.Context, side Side, against *Side, w load.Workload, f *
 	return err
 }
 
-// generate makes the workload's objects. A Keeper decodes its own, so that two which take turns
-// share none.
+// generate makes the workload's objects. Keepers and informers decode their own, so that two which
+// take turns share none.
 func generate(w load.Workload) *synthetic.Objects {
 	spec := w.Objects
-	spec.Decoded = spec.Decoded && w.Component != contract.ComponentObjects
+	switch w.Component {
+	case contract.ComponentObjects, contract.ComponentInformer:
+		spec.Decoded = false
+	}
 	return synthetic.Generate(spec, w.Seed)
 }
 
