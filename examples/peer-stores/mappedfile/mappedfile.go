@@ -4,9 +4,10 @@
 //
 //	record in the heap: names, version, place ──> slot in a segment: protobuf
 //
-// A segment is an unlinked temporary file of 8 MiB, mapped read-only, with slots of one size. Sizes
-// grow by a fifth or less, so a slot wastes little. A slot is freed when the collector has found
-// its record dead, and is used again; a segment without records is given back at once.
+// A segment is an unlinked temporary file of 8 MiB, mapped read-only, with slots of one size. Four
+// sizes lie between a power of two and the next, so a slot wastes a fifth at most. A slot is freed
+// when the collector has found its record dead, and is used again; a segment without records is
+// given back at once.
 //
 // What it costs: the kernel counts the pages as the process's file pages (RssFile), or as shared
 // memory where the folder is a tmpfs. It may write them out and read them back; reads then wait for
@@ -99,7 +100,7 @@ type segment struct {
 
 func (s *segment) full() bool { return s.taken == len(s.mem)/s.slot }
 
-// slotFor returns the size of a slot for n bytes: a multiple of a quarter of the power of two below.
+// slotFor returns the size of a slot for n bytes: one of four between a power of two and the next.
 func slotFor(n int) int {
 	if n <= minSlot {
 		return minSlot

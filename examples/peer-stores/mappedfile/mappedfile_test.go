@@ -168,7 +168,10 @@ func TestClose(t *testing.T) {
 	}
 	check(t, k, kept, 0)
 	kept = nil
-	until(t, "everything given back", func() bool { used, mapped := k.Bytes(); return used+mapped == 0 })
+	until(t, "everything given back", func() bool {
+		used, mapped := k.Bytes()
+		return used == 0 && mapped == 0
+	})
 	runtime.KeepAlive(kept)
 }
 
@@ -209,7 +212,8 @@ func TestTooLarge(t *testing.T) {
 
 func TestNoFolder(t *testing.T) {
 	t.Parallel()
-	if _, err := mappedfile.New(filepath.Join(t.TempDir(), "absent")); !errors.Is(err, fs.ErrNotExist) {
+	_, err := mappedfile.New(filepath.Join(t.TempDir(), "absent"))
+	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("New in a folder that is not there: %v", err)
 	}
 }
