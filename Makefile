@@ -48,7 +48,7 @@ next: ## Build and test with the next client-go, in a copy of the tree with the 
 
 lint: ## Run gofmt, go vet, the linters, and checks of workflows and scripts
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }
-	for module in . e2e examples/your-store; do \
+	for module in . e2e examples/your-store examples/peer-stores; do \
 		(cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) ./... && \
 			$(GO) run $(GOLANGCI_LINT) run ./...) || exit 1; \
 	done

@@ -9,11 +9,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"runtime"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
 	"github.com/informerbench/informerbench/contract"
@@ -21,11 +22,19 @@ import (
 
 // Keeper keeps objects as bytes. Any number of goroutines may use it at once.
 type Keeper struct {
-	encode func(obj runtime.Object) ([]byte, error)
-	decode func(b []byte, into runtime.Object) error
+	encode func(obj apiruntime.Object) ([]byte, error)
+	decode func(b []byte, into apiruntime.Object) error
+	place  func(b []byte) (placed []byte, free func(), err error) // nil for the heap
 }
 
 var _ contract.ObjectKeeper = Keeper{}
+
+// In returns a Keeper whose bytes are where place copies them. The function that place returns is
+// called when no one can read them any more. Where place fails, an object is kept as it is.
+func (k Keeper) In(place func(b []byte) (placed []byte, free func(), err error)) Keeper {
+	k.place = place
+	return k
+}
 
 // NewProtobuf keeps what has protobuf by it, and other objects as they are: the codec under
 // ThreadSafeStore of https://github.com/kubernetes/kubernetes/pull/138342.
@@ -35,22 +44,24 @@ func NewProtobuf() Keeper {
 		Unmarshal([]byte) error
 	}
 	return Keeper{
-		func(obj runtime.Object) ([]byte, error) {
+		encode: func(obj apiruntime.Object) ([]byte, error) {
 			m, ok := obj.(message)
 			if !ok || !obj.GetObjectKind().GroupVersionKind().Empty() {
 				return nil, fmt.Errorf("a %T has no protobuf, or a kind, which protobuf loses", obj)
 			}
 			return m.Marshal()
 		},
-		func(b []byte, into runtime.Object) error { return into.(message).Unmarshal(b) },
+		decode: func(b []byte, into apiruntime.Object) error { return into.(message).Unmarshal(b) },
 	}
 }
 
 // NewCBOR keeps objects by CBOR: https://github.com/kubernetes/kubernetes/issues/141341.
 func NewCBOR() Keeper {
 	return Keeper{
-		func(obj runtime.Object) ([]byte, error) { return direct.Marshal(content(obj)) },
-		func(b []byte, into runtime.Object) error { return direct.Unmarshal(b, content(into)) },
+		encode: func(obj apiruntime.Object) ([]byte, error) { return direct.Marshal(content(obj)) },
+		decode: func(b []byte, into apiruntime.Object) error {
+			return direct.Unmarshal(b, content(into))
+		},
 	}
 }
 
@@ -62,7 +73,7 @@ func NewGzip() Keeper {
 		return w
 	}}
 	return Keeper{
-		func(obj runtime.Object) ([]byte, error) {
+		encode: func(obj apiruntime.Object) ([]byte, error) {
 			var b bytes.Buffer
 			w := writers.Get().(*gzip.Writer)
 			defer writers.Put(w)
@@ -73,7 +84,7 @@ func NewGzip() Keeper {
 			}
 			return b.Bytes(), err
 		},
-		func(b []byte, into runtime.Object) error {
+		decode: func(b []byte, into apiruntime.Object) error {
 			r, err := gzip.NewReader(bytes.NewReader(b))
 			if err != nil {
 				return err
@@ -84,8 +95,8 @@ func NewGzip() Keeper {
 }
 
 // content is what of an object is encoded: the map of an unstructured one.
-func content(obj runtime.Object) any {
-	if u, ok := obj.(runtime.Unstructured); ok {
+func content(obj apiruntime.Object) any {
+	if u, ok := obj.(apiruntime.Unstructured); ok {
 		fields := u.UnstructuredContent()
 		u.SetUnstructuredContent(fields) // an empty one makes its map at the first call
 		return &fields
@@ -105,7 +116,7 @@ func (r *record) GetObjectMeta() metav1.Object { return &r.name }
 
 // Keep encodes obj. It returns obj itself where the encoding fails.
 func (k Keeper) Keep(obj any) any {
-	o, ok := obj.(runtime.Object)
+	o, ok := obj.(apiruntime.Object)
 	if !ok {
 		return obj
 	}
@@ -117,9 +128,20 @@ func (k Keeper) Keep(obj any) any {
 	if err != nil {
 		return obj
 	}
-	return &record{bytes.Clone(b), reflect.TypeOf(obj).Elem(), metav1.ObjectMeta{
+	r := &record{nil, reflect.TypeOf(obj).Elem(), metav1.ObjectMeta{
 		Namespace: m.GetNamespace(), Name: m.GetName(), UID: m.GetUID(),
 		ResourceVersion: m.GetResourceVersion()}}
+	if k.place == nil {
+		r.bytes = bytes.Clone(b)
+		return r
+	}
+	placed, free, err := k.place(b)
+	if err != nil {
+		return obj
+	}
+	r.bytes = placed
+	runtime.AddCleanup(r, func(free func()) { free() }, free)
+	return r
 }
 
 // Object decodes what Keep has encoded. It panics where that is impossible.
@@ -128,9 +150,10 @@ func (k Keeper) Object(kept any) any {
 	if !ok {
 		return kept
 	}
-	obj := reflect.New(r.of).Interface().(runtime.Object)
+	obj := reflect.New(r.of).Interface().(apiruntime.Object)
 	if err := k.decode(r.bytes, obj); err != nil {
 		panic(fmt.Sprintf("atrest: decoding the %s %s/%s: %v", r.of, r.name.Namespace, r.name.Name, err))
 	}
+	runtime.KeepAlive(r) // and its bytes
 	return obj
 }

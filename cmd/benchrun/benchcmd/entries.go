@@ -60,3 +60,8 @@ func Informer[I cache.SharedIndexInformer](name string,
 	opts ...Option) Entry {
 	return catalog.Informer(name, newInformer, opts...)
 }
+
+// Keeper is catalog.Keeper.
+func Keeper[K contract.ObjectKeeper](name string, newKeeper func() K, opts ...Option) Entry {
+	return catalog.Keeper(name, newKeeper, opts...)
+}
