@@ -11,7 +11,7 @@ import (
 func TestSkippedForksTakeNoTime(t *testing.T) {
 	t.Parallel()
 	fork := record.Planned{Cell: record.Cell{Impl: "mine"}}
-	p := &progress{out: t.Output(),
+	p := &forecast{
 		expected: map[string]time.Duration{fork.Cell.ID(): 10 * time.Second}, total: 40 * time.Second,
 		started: time.Now()}
 	p.end(fork)

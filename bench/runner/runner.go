@@ -342,11 +342,11 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 	if len(left) == 0 {
 		return nil
 	}
-	bar, err := newProgress(out, left)
+	bar, err := newForecast(out, left)
 	if err != nil {
 		return err
 	}
-	defer bar.finish()
+	defer bar.line.End()
 	// A cell that is measured again is no longer given up, and the run not whole until it is.
 	for _, s := range sides {
 		s.Run().Complete = false
@@ -383,7 +383,7 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 			err = fmt.Errorf("%s%w\n%s", record.GivenUp(next.Cell), err,
 				next.sides[0].goOn("to measure it again"))
 			given[id], failed = true, append(failed, fmt.Errorf("%w: %w", ErrFailed, err))
-			bar.say(err.Error())
+			bar.line.Say(report.Visible(err.Error()))
 			if err := next.warn(err.Error()); err != nil {
 				return err
 			}

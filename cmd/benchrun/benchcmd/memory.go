@@ -16,6 +16,7 @@ import (
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/internal/input"
+	"github.com/informerbench/informerbench/internal/progress"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/recorder"
 	"github.com/informerbench/informerbench/measure/memory"
@@ -198,16 +199,16 @@ func (a *memoryAsked) measure(cmd *cobra.Command) (*report.Memory, error) {
 	if err := memory.CheckStrip(o.Strip); err != nil {
 		return nil, fmt.Errorf("--strip: %w", err)
 	}
-	s, progress := memory.NewSampler(a.sample), newTimed(cmd.ErrOrStderr())
-	source, err := a.read(cmd.Context(), s, progress)
-	progress.end()
+	s, shown := memory.NewSampler(a.sample), newTimed(cmd.ErrOrStderr())
+	source, err := a.read(cmd.Context(), s, shown)
+	shown.End()
 	if err != nil {
 		return nil, err
 	}
-	progress = newTimed(cmd.ErrOrStderr())
-	o.Progress = func(done, total int) { progress.show("measuring", int64(done), int64(total)) }
+	shown = newTimed(cmd.ErrOrStderr())
+	o.Progress = func(done, total int) { shown.show("measuring", int64(done), int64(total)) }
 	r, err := memory.Measure(cmd.Context(), s, o)
-	progress.end()
+	shown.End()
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +224,7 @@ func (a *memoryAsked) measure(cmd *cobra.Command) (*report.Memory, error) {
 func (a *memoryAsked) read(
 	ctx context.Context,
 	s *memory.Sampler,
-	progress *timed,
+	shown timed,
 ) (string, error) {
 	switch {
 	case a.trace != "":
@@ -246,7 +247,7 @@ func (a *memoryAsked) read(
 		if info, err := os.Stat(a.objects); err == nil {
 			size = info.Size()
 		}
-		if err := s.ReadJSON(&watched{ctx, in, progress, 0, size}); err != nil {
+		if err := s.ReadJSON(&watched{ctx, in, shown, 0, size}); err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
 		return name, nil
@@ -264,7 +265,7 @@ func (a *memoryAsked) read(
 		if err := cluster.List(ctx, r, a.namespace, a.selector, func(u *unstructured.Unstructured) error {
 			n++
 			return s.AddObject(u, r.GVK())
-		}, func(left int64) { progress.show("listing "+r.String(), n, n+left) }); err != nil {
+		}, func(left int64) { shown.show("listing "+r.String(), n, n+left) }); err != nil {
 			return "", err
 		}
 	}
@@ -281,7 +282,7 @@ func (a *memoryAsked) read(
 type watched struct {
 	ctx context.Context
 	io.Reader
-	progress   *timed
+	shown      timed
 	read, size int64
 }
 
@@ -291,7 +292,7 @@ func (r *watched) Read(p []byte) (int, error) {
 	}
 	n, err := r.Reader.Read(p)
 	if r.read += int64(n); r.size > 0 {
-		r.progress.show("reading", r.read, r.size)
+		r.shown.show("reading", r.read, r.size)
 	}
 	return n, err
 }
@@ -326,36 +327,16 @@ func (a *memoryAsked) profiles(ctx context.Context) (*report.Memory, error) {
 	return &report.Memory{Source: memory.ShownPlace(a.heap), Heap: h}, nil
 }
 
-// timed shows how long work still takes: at a terminal as a line that changes, elsewhere as a line
-// after each tenth, for a log.
+// timed shows how long work still takes.
 type timed struct {
-	out      io.Writer
-	terminal bool
-	started  time.Time
-	tenth    int64
-	last     string
+	*progress.Line
+	started time.Time
 }
 
-func newTimed(out io.Writer) *timed {
-	return &timed{out: out, terminal: isTerminal(out), started: time.Now()}
-}
+func newTimed(out io.Writer) timed { return timed{progress.New(out), time.Now()} }
 
-func (p *timed) show(what string, done, total int64) {
-	since := time.Since(p.started)
-	left := time.Duration(float64(since) * float64(total-done) / float64(max(1, done)))
-	text := fmt.Sprintf("%3d%% %s left, %s", 100*done/max(1, total), left.Round(time.Second), what)
-	switch tenth := 10 * done / max(1, total); {
-	case p.terminal && text != p.last:
-		fmt.Fprintf(p.out, "\r%-*s", len(p.last), text)
-		p.last = text
-	case !p.terminal && tenth > p.tenth && since > time.Second:
-		p.tenth = tenth
-		fmt.Fprintln(p.out, report.VisibleLine(text))
-	}
-}
-
-func (p *timed) end() {
-	if p.last != "" {
-		fmt.Fprintf(p.out, "\r%*s\r", len(p.last), "")
-	}
+func (p timed) show(what string, done, total int64) {
+	left := time.Duration(float64(time.Since(p.started)) * float64(total-done) / float64(max(1, done)))
+	p.Show(float64(done)/float64(max(1, total)),
+		report.VisibleLine(fmt.Sprintf("%s left, %s", left.Round(time.Second), what)))
 }

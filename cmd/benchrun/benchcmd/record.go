@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/internal/progress"
 	"github.com/informerbench/informerbench/load/recorder"
 )
 
@@ -63,10 +62,12 @@ The permissions it needs are list and watch on each resource.`,
 			if o.Resources, err = cluster.Resolve(cmd.Context(), resources); err != nil {
 				return stopped(err)
 			}
-			shown := &recordProgress{out: cmd.ErrOrStderr(), terminal: isTerminal(cmd.ErrOrStderr())}
-			o.Progress = shown.show
+			shown := progress.New(cmd.ErrOrStderr())
+			o.Progress = func(now recorder.Progress) {
+				shown.Show(float64(now.Elapsed)/float64(max(1, now.Elapsed+now.Left)), soFar(now))
+			}
 			p, err := cluster.File(cmd.Context(), output, o)
-			shown.end()
+			shown.End()
 			switch {
 			case errors.Is(err, recorder.ErrKept):
 				return broken(err)
@@ -123,37 +124,11 @@ func told(notes map[string]int) string {
 	return words
 }
 
-// recordProgress shows the progress of a recording: at a terminal as a line that changes,
-// elsewhere as a line after each tenth of the time and each minute, for a log.
-type recordProgress struct {
-	out      io.Writer
-	terminal bool
-	width    int
-	tenth    int
-	printed  time.Time
-}
-
-func (p *recordProgress) show(now recorder.Progress) {
-	text := fmt.Sprintf("%s left: %d events, %d objects, %s written%s", now.Left.Round(time.Second),
-		now.Events, now.Live, humanize.Bytes(uint64(now.Bytes)), told(now.Notes))
+// soFar is a line about what was recorded so far.
+func soFar(now recorder.Progress) string {
 	if now.Listing {
-		text = fmt.Sprintf("listing: %d objects", now.Live)
+		return fmt.Sprintf("listing: %d objects", now.Live)
 	}
-	if p.terminal {
-		fmt.Fprintf(p.out, "\r%s%s", text, strings.Repeat(" ", max(0, p.width-len(text))))
-		p.width = len(text)
-		return
-	}
-	tenth := int(10 * now.Elapsed / max(1, now.Elapsed+now.Left))
-	if now.Left == 0 || tenth == p.tenth && time.Since(p.printed) < time.Minute {
-		return // the summary is the last line
-	}
-	p.tenth, p.printed = tenth, time.Now()
-	fmt.Fprintln(p.out, text)
-}
-
-func (p *recordProgress) end() {
-	if p.terminal && p.width > 0 {
-		fmt.Fprintln(p.out)
-	}
+	return fmt.Sprintf("%s left: %d events, %d objects, %s written%s", now.Left.Round(time.Second),
+		now.Events, now.Live, humanize.Bytes(uint64(now.Bytes)), told(now.Notes))
 }

@@ -1,0 +1,23 @@
+package progress
+
+import (
+	"strings"
+	"testing"
+)
+
+// A log gets a line at the start and one for each tenth, whatever the steps.
+func TestALogHasALineForEachTenth(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	l := New(&out)
+	for i := range 101 {
+		l.Show(float64(i)/100, "measuring")
+	}
+	l.Show(2, "beyond its end")
+	l.Say("done")
+	l.End()
+	if n := strings.Count(out.String(), "\n"); n != 12 || !strings.HasPrefix(out.String(),
+		"  0% measuring\n 10% measuring\n") || !strings.HasSuffix(out.String(), "100% measuring\ndone\n") {
+		t.Errorf("%d lines, want 11 and one that was said:\n%s", n, out.String())
+	}
+}
