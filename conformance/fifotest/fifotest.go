@@ -53,9 +53,7 @@ func Class(class contract.FIFOClass) Option {
 
 // Unlocked says that no lock is held while process runs, so that the clauses of
 // contract.CapUnlocked are tested; without it they are skipped.
-func Unlocked() Option {
-	return suite.Setting(func(s *settings) { s.unlocked = true })
-}
+func Unlocked() Option { return suite.Setting(func(s *settings) { s.unlocked = true }) }
 
 // NewTransforming sets the constructor of the same FIFO with a transformer. Without it the
 // clauses of contract.CapTransform are skipped.

@@ -155,9 +155,7 @@ func await[R any](t *suite.T, done <-chan R, what any) R {
 }
 
 // popWith pops an item that must be waiting.
-func (b *fixture) popWith(process contract.PopProcessFunc) popped {
-	return b.popBy(byPop, process)
-}
+func (b *fixture) popWith(process contract.PopProcessFunc) popped { return b.popBy(byPop, process) }
 
 // take is popWith by the fixture's popper.
 func (b *fixture) take(process contract.PopProcessFunc) popped { return b.popBy(b.by, process) }

@@ -56,8 +56,7 @@ func newInformer(ok cache.SharedIndexInformer) *informer {
 		stopped: ok.IsStopped, store: ok.GetStore()}
 }
 
-func (i *informer) AddEventHandler(h eventHandler) (
-	cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) AddEventHandler(h eventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(h, cache.HandlerOptions{})
 }
 
@@ -121,13 +120,9 @@ func (i *informer) HasSyncedChecker() cache.DoneChecker {
 	return i.synced
 }
 
-func (i *informer) HasSynced() bool {
-	return cache.IsDone(i.HasSyncedChecker())
-}
+func (i *informer) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
 
-func (i *informer) Run(stop <-chan struct{}) {
-	i.RunWithContext(wait.ContextForChannel(stop))
-}
+func (i *informer) Run(stop <-chan struct{}) { i.RunWithContext(wait.ContextForChannel(stop)) }
 
 func (i *informer) RunWithContext(ctx context.Context)           { i.run(ctx) }
 func (i *informer) AddIndexers(indexers contract.Indexers) error { return i.addIndexers(indexers) }
@@ -195,9 +190,7 @@ func constructOver(change func(*source)) contract.NewInformer {
 	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration,
 		indexers contract.Indexers) cache.SharedIndexInformer {
 		s := &source{ListerWatcherWithContext: cache.ToListerWatcherWithContext(lw),
-			unsupported: func() bool {
-				return false
-			}}
+			unsupported: func() bool { return false }}
 		if u, ok := lw.(interface{ IsWatchListSemanticsUnSupported() bool }); ok {
 			s.unsupported = u.IsWatchListSemanticsUnSupported
 		}

@@ -19,9 +19,7 @@ import (
 )
 
 // Informers returns the broken informers: client-go's, with one mistake each.
-func Informers() []Mutant {
-	return slices.Concat(handlerMutants(), lifeMutants(), serverMutants())
-}
+func Informers() []Mutant { return slices.Concat(handlerMutants(), lifeMutants(), serverMutants()) }
 
 // handlerMutants are those whose mistake is in what the store or the handlers get.
 func handlerMutants() []Mutant {

@@ -68,8 +68,7 @@ func (m Mutant) ID() string { return string(m.Component) + "/" + m.Name }
 
 // All returns every mutant, component by component. The slice belongs to the caller.
 func All() []Mutant {
-	return slices.Concat(Stores(), FIFOs(), Heaps(), Queues(), Limiters(), Informers(),
-		Keepers())
+	return slices.Concat(Stores(), FIFOs(), Heaps(), Queues(), Limiters(), Informers(), Keepers())
 }
 
 // Check runs the suite of the mutant's component over it, as that suite's Check

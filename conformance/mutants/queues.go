@@ -177,9 +177,7 @@ func shutDownQueues() []Mutant {
 				b.shutDown = func() { close(done); ok.ShutDown() }
 			}).real(inKubernetes, "77170"),
 		queueOf("drain does not wait", "ShutDownWithDrain is ShutDown", "QUEUE-15",
-			func(b *brokenQueue, ok okQueue) {
-				b.drain = ok.ShutDown
-			}).
+			func(b *brokenQueue, ok okQueue) { b.drain = ok.ShutDown }).
 			real(inKubernetes, "101928"),
 		queueOf("drain hands out nothing", "workers get nothing more once the queue drains", "QUEUE-16",
 			nothingMore),

@@ -39,9 +39,7 @@ func openReferee(t *suite.T, e env) *referee {
 	return newReferee(w, q)
 }
 
-func newReferee(w *world, q priorityQueue) *referee {
-	return &referee{world: w, q: q}
-}
+func newReferee(w *world, q priorityQueue) *referee { return &referee{world: w, q: q} }
 
 // addReady adds items that the queue does not hold.
 func (r *referee) addReady(priority int, items ...string) {

@@ -35,9 +35,7 @@ func (w failingWrite) each(t *suite.T, newStore NewStore, f func(x *trial, how s
 }
 
 var (
-	failingAdd = failingWrite{"add", false, func(s contract.Store, bad *item) {
-		s.Add(bad.key, bad)
-	}}
+	failingAdd    = failingWrite{"add", false, func(s contract.Store, bad *item) { s.Add(bad.key, bad) }}
 	failingUpdate = failingWrite{"update", false, func(s contract.Store, bad *item) {
 		s.Update(bad.key, bad)
 	}}

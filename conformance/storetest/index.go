@@ -151,8 +151,7 @@ var indexCases = []suite.Case[NewStore]{
 			// k has the values from one number up to another, the first half of them twice.
 			k := func(from, to int) *item {
 				seq++
-				return newItem("k", seq, "a",
-					slices.Concat(values[from:to], values[from:(from+to)/2])...)
+				return newItem("k", seq, "a", slices.Concat(values[from:to], values[from:(from+to)/2])...)
 			}
 			other := newItem("other", 0, "a", "v-7")
 			x.add(other, k(0, 30))

@@ -69,9 +69,7 @@ func generation(n int) []*item {
 
 // lastWrite returns the newest of writes 1 to n that was to key j, if the writes go to the
 // keys in turn; 0 if none was.
-func lastWrite(n, j int) int {
-	return max(0, n-((n-j)%crew+crew)%crew)
-}
+func lastWrite(n, j int) int { return max(0, n-((n-j)%crew+crew)%crew) }
 
 // window returns the content after n writes that, in turn, add the next object and delete
 // the oldest.
