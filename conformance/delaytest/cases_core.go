@@ -87,9 +87,8 @@ var coreCases = []suite.Case[constructor]{
 			for _, p := range drain(t, h, at(20), 14) {
 				rest = append(rest, p.item)
 			}
-			if len(rest) != 14 || slices.Contains(rest, moved) {
-				t.Fatalf("after %q moved to the front and came out, the rest is %v", moved, rest)
-			}
+			t.FatalIf(len(rest) != 14 || slices.Contains(rest, moved),
+				"after %q moved to the front and came out, the rest is %v", moved, rest)
 		}
 	}),
 	check("DELAY-4", "follows-each-step", "a queue's depth metric would drift",
@@ -104,9 +103,8 @@ var coreCases = []suite.Case[constructor]{
 			mustNotPop(t, h, at(-10))
 			mustLen(t, h, 10)
 			for i := range 10 {
-				if _, ok := h.PopReady(at(100)); !ok {
-					t.Fatalf("PopReady handed out %d of 10 items that are all ready", i)
-				}
+				_, ok := h.PopReady(at(100))
+				t.FatalIf(!ok, "PopReady handed out %d of 10 items that are all ready", i)
 				mustLen(t, h, 9-i)
 			}
 		})),
@@ -217,9 +215,8 @@ func lettingGo(t *suite.T, h delayHeap, add func([]contract.Waiting[string])) {
 	const n = 64
 	refs := addTraceable(n, add)
 	for range n {
-		if _, ok := h.PopReady(at(1000)); !ok {
-			t.Fatalf("PopReady stopped before the %d ready items were out", n)
-		}
+		_, ok := h.PopReady(at(1000))
+		t.FatalIf(!ok, "PopReady stopped before the %d ready items were out", n)
 	}
 	collected(t, refs)
 	runtime.KeepAlive(h)

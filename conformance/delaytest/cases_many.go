@@ -53,9 +53,8 @@ var manyCases = []suite.Case[constructor]{
 			}
 			lent = append(lent[:0], batch...)
 			h.AddMany(lent)
-			if !slices.Equal(lent, batch) {
-				t.Fatalf("AddMany wrote to the slice of %d items that it was given", len(batch))
-			}
+			t.FatalIf(!slices.Equal(lent, batch), "AddMany wrote to the slice of %d items that it was given",
+				len(batch))
 			clear(lent) // it is the caller's again
 			mustLen(t, h, m.model.Len())
 			for range rnd.IntN(2 * len(batchSizes)) {

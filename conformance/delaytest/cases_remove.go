@@ -23,9 +23,8 @@ var removeCases = []suite.Case[constructor]{
 		m, rnd, now := model(t, newHeap(), precisionOf(t)), t.Rand(), at(0)
 		h, items := m.h.(removingHeap), itemNames(longItems)
 		remove := func(item string) {
-			if got, want := h.Remove(item), m.model.TakeOut(item); got != want {
-				t.Fatalf("Remove(%q) says that it waited: %t, want %t", item, got, want)
-			}
+			got, want := h.Remove(item), m.model.TakeOut(item)
+			t.FatalIf(got != want, "Remove(%q) says that it waited: %t, want %t", item, got, want)
 		}
 		for range t.Scale(4000) {
 			item := items[rnd.IntN(len(items))]
@@ -68,9 +67,7 @@ var removeCases = []suite.Case[constructor]{
 			h.Add("stays", at(1))
 			refs := addTraceable(40, oneByOne(h))
 			for i := range refs {
-				if !h.Remove(traceable(i)) {
-					t.Fatalf("Remove of an item that waits says that it did not wait")
-				}
+				t.FatalIf(!h.Remove(traceable(i)), "Remove of an item that waits says that it did not wait")
 			}
 			collected(t, refs)
 			mustLen(t, h, 1)

@@ -124,9 +124,7 @@ var concurrentCases = fifoCases{
 					} else {
 						err = b.f.Update(o)
 					}
-					if err != nil {
-						t.Errorf("queueing %v: %v", o, err)
-					}
+					t.ErrorIf(err != nil, "queueing %v: %v", o, err)
 					if i%64 == 0 {
 						b.f.HasSynced()
 					}
@@ -162,9 +160,7 @@ var concurrentCases = fifoCases{
 					p := await(t, w, "a Pop still waits though as many events came as Pops wait")
 					got[render(p.deltas)] = true
 				}
-				if len(got) != waiters {
-					t.Fatalf("%d Pops gave %d different events", waiters, len(got))
-				}
+				t.FatalIf(len(got) != waiters, "%d Pops gave %d different events", waiters, len(got))
 			}
 		}),
 	unlocked(check("FIFO-21", "both-at-once",
@@ -216,9 +212,8 @@ var concurrentCases = fifoCases{
 			}
 			produce(t, producers, func(p int) {
 				for i := range n {
-					if err := b.f.Update(obj(fmt.Sprintf("k%d", i%7), p*n+i)); err != nil {
-						t.Errorf("Update: %v", err)
-					}
+					err := b.f.Update(obj(fmt.Sprintf("k%d", i%7), p*n+i))
+					t.ErrorIf(err != nil, "Update: %v", err)
 				}
 			})
 			b.f.Close()
@@ -239,9 +234,8 @@ var concurrentCases = fifoCases{
 						return
 					}
 					for range 50 {
-						if err := b.f.Resync(); err != nil {
-							t.Errorf("Resync: %v", err)
-						}
+						err := b.f.Resync()
+						t.ErrorIf(err != nil, "Resync: %v", err)
 						for range 10 {
 							runtime.Gosched()
 						}
@@ -294,10 +288,8 @@ var concurrentCases = fifoCases{
 			produce(t, 2, func(p int) {
 				for i := range t.Scale(200) {
 					o := obj("a", i)
-					if err := errors.Join(b.f.Update(o), b.f.Delete(o), b.f.Replace([]any{o}, "7"),
-						b.f.Resync()); err != nil {
-						t.Errorf("producer %d: %v", p, err)
-					}
+					err := errors.Join(b.f.Update(o), b.f.Delete(o), b.f.Replace([]any{o}, "7"), b.f.Resync())
+					t.ErrorIf(err != nil, "producer %d: %v", p, err)
 				}
 			})
 			b.f.Close()

@@ -13,7 +13,7 @@ import (
 
 var coreCases = fifoCases{
 	on("FIFO-1", "order-of-arrival",
-		"handlers see a pod before the namespace that it was created in", func(t *suite.T, b *fixture) {
+		"handlers see a pod before the namespace that it was created in", nil, func(b *fixture) {
 			var want []string
 			for i := range 300 { // beyond any first buffer
 				o := obj(fmt.Sprintf("k%d", i), i)
@@ -22,8 +22,8 @@ var coreCases = fifoCases{
 			}
 			b.drain(want...)
 		}),
-	on("FIFO-1", "order-over-refills", "a buffer that wraps around mixes up old and new",
-		func(t *suite.T, b *fixture) {
+	on("FIFO-1", "order-over-refills", "a buffer that wraps around mixes up old and new", nil,
+		func(b *fixture) {
 			next, out := 0, 0
 			for _, step := range []struct {
 				in, out int
@@ -45,22 +45,21 @@ var coreCases = fifoCases{
 	check("FIFO-2", "a-pop-that-waits-rests", whyRests, func(t *suite.T, construct newFIFO) {
 		rests(t, construct, byPop)
 	}),
-	on("FIFO-2", "one-at-a-time", "an informer sleeps over the last event before a quiet hour",
-		func(t *suite.T, b *fixture) {
-			rnd := t.Rand()
+	on("FIFO-2", "one-at-a-time", "an informer sleeps over the last event before a quiet hour", nil,
+		func(b *fixture) {
+			rnd := b.t.Rand()
 			handled := make(chan string, 1)
-			consumed := consume(t, b.f, func(deltas contract.Deltas) { handled <- render(deltas) })
-			for i := range t.Scale(5000) {
+			consumed := consume(b.t, b.f, func(deltas contract.Deltas) { handled <- render(deltas) })
+			for i := range b.t.Scale(5000) {
 				o := obj("a", i)
 				linger(rnd.IntN(500)) // the consumer is about to wait
 				b.add(o)
-				if got := await(t, handled, "Add does not wake the consumer"); got != fmt.Sprintf("Added(%v)",
-					o) {
-					t.Fatalf("the consumer was given %s after the Add of %v", got, o)
-				}
+				got := await(b.t, handled, "Add does not wake the consumer")
+				b.t.FatalIf(got != fmt.Sprintf("Added(%v)", o), "the consumer was given %s after the Add of %v",
+					got, o)
 			}
 			b.f.Close()
-			await(t, consumed, "the consumer does not return though the FIFO is closed")
+			await(b.t, consumed, "the consumer does not return though the FIFO is closed")
 		}),
 	check("FIFO-3", "close-wakes", "a controller that is told to stop hangs for ever in Pop",
 		func(t *suite.T, construct newFIFO) {
@@ -80,18 +79,18 @@ var coreCases = fifoCases{
 				closedAndEmpty(t, b.popWith(nil))
 			}
 		}),
-	on("FIFO-3", "close-twice", "a second Close in a shutdown panics", func(t *suite.T, b *fixture) {
+	on("FIFO-3", "close-twice", "a second Close in a shutdown panics", nil, func(b *fixture) {
 		b.f.Close()
 		b.f.Close()
-		closedAndEmpty(t, b.popWith(nil))
+		closedAndEmpty(b.t, b.popWith(nil))
 	}),
-	on("FIFO-4", "what-waits-is-delivered", "the last events before a shutdown are lost",
-		func(t *suite.T, b *fixture) {
+	on("FIFO-4", "what-waits-is-delivered", "the last events before a shutdown are lost", nil,
+		func(b *fixture) {
 			b.add(obj("a", 1), obj("b", 2))
 			b.f.Close()
 			b.pop("Added(a@1)")
 			b.pop("Added(b@2)")
-			closedAndEmpty(t, b.popWith(nil))
+			closedAndEmpty(b.t, b.popWith(nil))
 		}),
 	check("FIFO-64", "after-close",
 		"a reflector that gets an event as the informer stops would never end",
@@ -105,10 +104,9 @@ var coreCases = fifoCases{
 				b.drain(p.want(b.class))
 			}
 		}),
-	check("FIFO-5", "types-and-objects",
-		"the consumer takes an update for a creation, or gets another object",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known(obj("c", 0)))
+	on("FIFO-5", "types-and-objects",
+		"the consumer takes an update for a creation, or gets another object", objs(obj("c", 0)),
+		func(b *fixture) {
 			a, u, d := obj("a", 1), obj("b", 2), obj("c", 3)
 			b.add(a)
 			b.update(u)
@@ -120,43 +118,36 @@ var coreCases = fifoCases{
 			} {
 				p := b.popWith(nil)
 				if len(p.deltas) != 1 || p.deltas[0] != want {
-					t.Fatalf("Pop gave process %s, want %s with the object that was given, not a copy",
+					b.t.Fatalf("Pop gave process %s, want %s with the object that was given, not a copy",
 						render(p.deltas), render(contract.Deltas{want}))
 				}
 			}
 			b.drain()
 		}),
-	on("FIFO-6", "item-and-error", "a failed process is taken for a success",
-		func(t *suite.T, b *fixture) {
-			b.add(obj("a", 1), obj("b", 2))
-			cause := errors.New("cannot process")
-			for i, want := range []string{"Added(a@1)", "Added(b@2)"} {
-				err := []error{cause, nil}[i]
-				p := b.popWith(func(any, bool) error { return err })
-				returned, ok := p.item.(contract.Deltas)
-				if !ok || render(returned) != want || render(p.deltas) != want {
-					t.Fatalf("process got %s and Pop returned %T %s, want %s from both", render(p.deltas), p.item,
-						render(returned), want)
-				}
-				if p.err != err {
-					t.Fatalf("Pop returned error %v, process returned %v", p.err, err)
-				}
-				if p.calls != 1 {
-					t.Fatalf("process was called %d times", p.calls)
-				}
-			}
-			b.drain() // an error alone puts nothing back
-		}),
+	on("FIFO-6", "item-and-error", "a failed process is taken for a success", nil, func(b *fixture) {
+		b.add(obj("a", 1), obj("b", 2))
+		cause := errors.New("cannot process")
+		for i, want := range []string{"Added(a@1)", "Added(b@2)"} {
+			err := []error{cause, nil}[i]
+			p := b.popWith(func(any, bool) error { return err })
+			returned, ok := p.item.(contract.Deltas)
+			b.t.FatalIf(!ok || render(returned) != want || render(p.deltas) != want,
+				"process got %s and Pop returned %T %s, want %s from both", render(p.deltas), p.item,
+				render(returned), want)
+			b.t.FatalIf(p.err != err, "Pop returned error %v, process returned %v", p.err, err)
+			b.t.FatalIf(p.calls != 1, "process was called %d times", p.calls)
+		}
+		b.drain() // an error alone puts nothing back
+	}),
 	on("FIFO-6", "requeue-elsewhere",
-		"a consumer that asks for a requeue where there is none loses its error",
-		func(t *suite.T, b *fixture) {
+		"a consumer that asks for a requeue where there is none loses its error", nil, func(b *fixture) {
 			if _, ok := b.f.(contract.KeyedQueue); ok {
-				t.Skipf("%T is a contract.KeyedQueue and puts back", b.f)
+				b.t.Skipf("%T is a contract.KeyedQueue and puts back", b.f)
 			}
 			b.add(obj("a", 1))
 			var want error = contract.ErrRequeue{Err: errNoKey}
 			if p := b.popWith(func(any, bool) error { return want }); p.err != want {
-				t.Fatalf("Pop returned error %v, process returned %v", p.err, want)
+				b.t.Fatalf("Pop returned error %v, process returned %v", p.err, want)
 			}
 			b.drain()
 		}),
@@ -197,17 +188,15 @@ var coreCases = fifoCases{
 				b.drain()
 			}
 		}),
-	check("FIFO-63", "len", "a metric of the backlog says that there is none, or stops the informer",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known())
+	on("FIFO-63", "len", "a metric of the backlog says that there is none, or stops the informer",
+		objs(), func(b *fixture) {
 			f, ok := b.f.(interface{ Len() int })
 			if !ok {
-				t.Skipf("%T has no Len", b.f)
+				b.t.Skipf("%T has no Len", b.f)
 			}
 			want := func(n int, when string) {
-				if got := await(t, start(t, f.Len), "Len does not return"); got != n {
-					t.Fatalf("Len is %d, want %d: %s", got, n, when)
-				}
+				got := await(b.t, start(b.t, f.Len), "Len does not return")
+				b.t.FatalIf(got != n, "Len is %d, want %d: %s", got, n, when)
 			}
 			want(0, "nothing came")
 			for i := range 200 {
@@ -223,7 +212,7 @@ var coreCases = fifoCases{
 					want(199-i, "one came and one was popped")
 				}
 			}
-			if settingsOf(t).unlocked {
+			if settingsOf(b.t).unlocked {
 				var within int
 				b.popWith(func(any, bool) error {
 					b.add(obj("x", 201), obj("y", 202))
@@ -232,7 +221,7 @@ var coreCases = fifoCases{
 					return nil
 				})
 				if least := 149 + 3; within < least {
-					t.Fatalf("Len is %d while process runs, when 149 keys waited and three calls came since; "+
+					b.t.Fatalf("Len is %d while process runs, when 149 keys waited and three calls came since; "+
 						"want at least %d", within, least)
 				}
 			}
@@ -296,19 +285,16 @@ func eachProducerWakes(t *suite.T, construct newFIFO, by popper) {
 			}
 			p.produce(b, o)
 			got := await(t, waiting, p.name+" does not wake a "+by.name+" that waits")
-			if got.err != nil || render(got.deltas) != want {
-				t.Fatalf("the %s that waited gave %q, %v after %s; want %q", by.name, render(got.deltas),
-					got.err, p.name, want)
-			}
+			t.FatalIf(got.err != nil || render(got.deltas) != want,
+				"the %s that waited gave %q, %v after %s; want %q", by.name, render(got.deltas), got.err,
+				p.name, want)
 		}
 	}
 }
 
 func closedAndEmpty(t *suite.T, p popped) {
-	if !errors.Is(p.err, contract.ErrFIFOClosed) {
-		t.Fatalf("Pop of a closed, empty FIFO returned error %v, want ErrFIFOClosed", p.err)
-	}
-	if p.calls != 0 || p.item != nil {
-		t.Fatalf("Pop of a closed, empty FIFO called process %d times and returned %v", p.calls, p.item)
-	}
+	t.FatalIf(!errors.Is(p.err, contract.ErrFIFOClosed),
+		"Pop of a closed, empty FIFO returned error %v, want ErrFIFOClosed", p.err)
+	t.FatalIf(p.calls != 0 || p.item != nil,
+		"Pop of a closed, empty FIFO called process %d times and returned %v", p.calls, p.item)
 }

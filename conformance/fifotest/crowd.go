@@ -48,9 +48,8 @@ func crowd(t *suite.T, b *fixture, consume func(process func(contract.Deltas)) <
 			if i%4 == 0 {
 				key = fmt.Sprintf("own%d-%d", p, i)
 			}
-			if err := b.f.Update(obj(key, p*n+i)); err != nil {
-				t.Errorf("Update: %v", err)
-			}
+			err := b.f.Update(obj(key, p*n+i))
+			t.ErrorIf(err != nil, "Update: %v", err)
 		}
 	})
 	b.f.Close()
@@ -59,20 +58,20 @@ func crowd(t *suite.T, b *fixture, consume func(process func(contract.Deltas)) <
 }
 
 var crowdCases = fifoCases{
-	on("FIFO-20", "hundred-producers", "an event is lost when a whole cluster changes at once",
-		func(t *suite.T, b *fixture) {
-			crowd(t, b, func(process func(contract.Deltas)) <-chan struct{} {
-				return consume(t, b.f, process)
+	on("FIFO-20", "hundred-producers", "an event is lost when a whole cluster changes at once", nil,
+		func(b *fixture) {
+			crowd(b.t, b, func(process func(contract.Deltas)) <-chan struct{} {
+				return consume(b.t, b.f, process)
 			})
 		}),
 	on("FIFO-20", "hundred-producers-in-batches",
-		"an event is lost when a whole cluster changes at once", func(t *suite.T, b *fixture) {
+		"an event is lost when a whole cluster changes at once", nil, func(b *fixture) {
 			popper, ok := b.f.(contract.BatchPopper)
 			if !ok {
-				t.Skipf("%T has no PopBatch", b.f)
+				b.t.Skipf("%T has no PopBatch", b.f)
 			}
-			crowd(t, b, func(process func(contract.Deltas)) <-chan struct{} {
-				return consumeBatches(t, popper, process)
+			crowd(b.t, b, func(process func(contract.Deltas)) <-chan struct{} {
+				return consumeBatches(b.t, popper, process)
 			})
 		}),
 	check("FIFO-17", "watched-in-a-crowd",
@@ -108,15 +107,13 @@ var crowdCases = fifoCases{
 				})
 				produce(t, 4, func(p int) {
 					for i := range n {
-						if err := b.f.Update(obj(fmt.Sprintf("k%d", i), n+p*n+i)); err != nil {
-							t.Errorf("Update: %v", err)
-						}
+						err := b.f.Update(obj(fmt.Sprintf("k%d", i), n+p*n+i))
+						t.ErrorIf(err != nil, "Update: %v", err)
 					}
 				})
-				if left := await(t, watched,
-					"HasSynced does not become true though the consumer goes on"); left > 0 {
-					t.Errorf("HasSynced was true while %d of %d of the initial list were not processed", left, n)
-				}
+				left := await(t, watched, "HasSynced does not become true though the consumer goes on")
+				t.ErrorIf(left > 0, "HasSynced was true while %d of %d of the initial list were not processed",
+					left, n)
 				b.f.Close()
 				await(t, consumed, "the consumer does not return though the FIFO is closed")
 			}

@@ -26,7 +26,13 @@ func (o *object) String() string { return fmt.Sprintf("%s@%d", o.key, o.version)
 
 func obj(key string, version int) *object { return &object{key, version} }
 
-var errNoKey = errors.New("not an object of the suite")
+// objs is what a case's FIFO knows, and not nil if it knows nothing.
+func objs(known ...*object) []*object { return append([]*object{}, known...) }
+
+var (
+	errNoKey  = errors.New("not an object of the suite")
+	errLookUp = errors.New("no look-up (part of a conformance case)")
+)
 
 func keyFunc(o any) (string, error) {
 	if o, ok := o.(*object); ok {
@@ -88,9 +94,7 @@ func only(t *suite.T, classes ...contract.FIFOClass) {
 }
 
 func (b *fixture) must(err error) {
-	if err != nil {
-		b.t.Fatalf("unexpected error: %v", err)
-	}
+	b.t.FatalIf(err != nil, "unexpected error: %v", err)
 }
 
 func (b *fixture) add(objs ...any) {
@@ -114,9 +118,8 @@ func (b *fixture) remove(objs ...any) {
 func (b *fixture) replace(objs ...any) { b.must(b.f.Replace(objs, "7")) }
 
 func (b *fixture) synced(want bool, when string) {
-	if got := b.f.HasSynced(); got != want {
-		b.t.Fatalf("HasSynced is %t, want %t: %s", got, want, when)
-	}
+	got := b.f.HasSynced()
+	b.t.FatalIf(got != want, "HasSynced is %t, want %t: %s", got, want, when)
 }
 
 // start runs f on a goroutine of its own; a panic fails the case.
@@ -177,9 +180,8 @@ func (b *fixture) takeAndPanic() (given int) {
 		})
 		return nil
 	}), b.by.name+" does not return although process panicked")
-	if recovered != panics {
-		b.t.Fatalf("%s let %v out, process panicked with %q", b.by.name, recovered, panics)
-	}
+	b.t.FatalIf(recovered != panics, "%s let %v out, process panicked with %q", b.by.name, recovered,
+		panics)
 	return given
 }
 
@@ -223,9 +225,6 @@ type knownObjects struct {
 		sync.Mutex
 		keys []string // in the order of arrival
 		objs map[string]any
-		// GetByKey returns these beside the object, which the FIFO must not use then.
-		errs map[string]error // the errors that it returns
-		gone map[string]bool  // keys that ListKeys lists and it does not find
 	}
 	consulted func() // called by each method; may be nil
 }
@@ -233,8 +232,6 @@ type knownObjects struct {
 func known(objs ...*object) *knownObjects {
 	k := &knownObjects{}
 	k.mu.objs = map[string]any{}
-	k.mu.errs = map[string]error{}
-	k.mu.gone = map[string]bool{}
 	for _, o := range objs {
 		k.set(o.key, o)
 	}
@@ -248,13 +245,6 @@ func (k *knownObjects) set(key string, o any) {
 		k.mu.keys = append(k.mu.keys, key)
 	}
 	k.mu.objs[key] = o
-}
-
-// breakLookUp makes GetByKey of the key "fails" return an error.
-func (k *knownObjects) breakLookUp() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.mu.errs["fails"] = errors.New("no look-up (part of a conformance case)")
 }
 
 func (k *knownObjects) drop(key string) {
@@ -271,7 +261,6 @@ func (k *knownObjects) clear() {
 	clear(k.mu.objs)
 }
 
-// ListKeys is part of contract.KeyListerGetter.
 func (k *knownObjects) ListKeys() []string {
 	if k.consulted != nil {
 		k.consulted()
@@ -281,7 +270,8 @@ func (k *knownObjects) ListKeys() []string {
 	return slices.Clone(k.mu.keys)
 }
 
-// GetByKey is part of contract.KeyListerGetter.
+// GetByKey is part of contract.KeyListerGetter. The look-up of "fails" fails, and "lost" is listed
+// and not found. Both objects are returned all the same, and the FIFO must not use them.
 func (k *knownObjects) GetByKey(key string) (any, bool, error) {
 	if k.consulted != nil {
 		k.consulted()
@@ -289,7 +279,10 @@ func (k *knownObjects) GetByKey(key string) (any, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	o, ok := k.mu.objs[key]
-	return o, ok && !k.mu.gone[key], k.mu.errs[key]
+	if key == "fails" {
+		return o, ok, errLookUp
+	}
+	return o, ok && key != "lost", nil
 }
 
 // apply applies popped deltas to the store, as a controller does.

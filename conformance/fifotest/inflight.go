@@ -28,9 +28,7 @@ func (b *fixture) during(call func() error, process func(contract.Deltas) error)
 		}
 		return process(o.(contract.Deltas))
 	})
-	if called == nil {
-		b.t.Fatalf("process was not called: %s returned %v", b.by.name, p.err)
-	}
+	b.t.FatalIf(called == nil, "process was not called: %s returned %v", b.by.name, p.err)
 	b.must(await(b.t, called, "a call that came during process does not return after it"))
 	return p
 }
@@ -184,9 +182,7 @@ var inFlightCases = fifoCases{
 				for _, c := range producingCalls {
 					b.update(obj("x", waiting)) // there is always something to pop
 					b.during(func() error { return c.call(b.f) }, func(contract.Deltas) error { return nil })
-					if t.Failed() {
-						t.Fatalf("it was %s, with %d waiting", c.name, waiting)
-					}
+					t.FatalIf(t.Failed(), "it was %s, with %d waiting", c.name, waiting)
 				}
 			}
 		})),
@@ -298,18 +294,15 @@ var inFlightCases = fifoCases{
 						return q.ListKeys() // it may wait for process
 					})
 					if settingsOf(t).unlocked {
-						if err := <-b.returned(replaced); err != nil {
-							t.Errorf("Replace: %v", err)
-						}
+						err := <-b.returned(replaced)
+						t.ErrorIf(err != nil, "Replace: %v", err)
 					}
 					letOthersRun()
 					store.apply(alone(o.(contract.Deltas)))
 					return nil
 				})
-				if got := await(
-					t, keys, "ListKeys does not return though process has returned"); !slices.Contains(got, "b") {
-					t.Fatalf("ListKeys, after the Replace with b, gives %v", got)
-				}
+				got := await(t, keys, "ListKeys does not return though process has returned")
+				t.FatalIf(!slices.Contains(got, "b"), "ListKeys, after the Replace with b, gives %v", got)
 				b.drain("Replaced(b@2)", "Deleted(tombstone a a@1)")
 			}
 		}),
@@ -370,9 +363,8 @@ var inFlightCases = fifoCases{
 				}, func(contract.Deltas) error { return contract.ErrRequeue{} })
 				// If the update came after process returned, it has joined the requeued deltas.
 				got := render(b.popWith(nil).deltas)
-				if got != "Added(a@1) Updated(a@2)" && got != "Updated(a@2)" {
-					b.t.Fatalf("after a requeue of Added(a@1), during which Updated(a@2) came, Pop gave %s", got)
-				}
+				b.t.FatalIf(got != "Added(a@1) Updated(a@2)" && got != "Updated(a@2)",
+					"after a requeue of Added(a@1), during which Updated(a@2) came, Pop gave %s", got)
 			}
 			b.drain()
 		}),
@@ -400,10 +392,9 @@ var inFlightCases = fifoCases{
 						b.pop(fmt.Sprintf("Added(k%d@%d)", i, 10+i))
 					}
 					got := render(b.popWith(nil).deltas)
-					if got != "Added(a@1) Updated(a@2) Updated(a@3)" && got != "Updated(a@2) Updated(a@3)" {
-						t.Fatalf("after a requeue of Added(a@1), during which Updated(a@2) came, and Updated(a@3), "+
+					t.FatalIf(got != "Added(a@1) Updated(a@2) Updated(a@3)" && got != "Updated(a@2) Updated(a@3)",
+						"after a requeue of Added(a@1), during which Updated(a@2) came, and Updated(a@3), "+
 							"Pop gave %s", got)
-					}
 					b.drain()
 				}
 			}

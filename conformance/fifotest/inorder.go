@@ -3,15 +3,21 @@ package fifotest
 // The in-order classes, which hand out every event by itself.
 
 import (
-	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
 
+// inOrder is on for FIFOs of class InOrder.
+func inOrder(clause, name, why string, knows []*object, run func(b *fixture)) fifoCase {
+	return on(clause, name, why, knows, func(b *fixture) {
+		only(b.t, contract.InOrder)
+		run(b)
+	})
+}
+
 var inOrderCases = fifoCases{
-	check("FIFO-36", "every-event-alone", "a consumer that counts on seeing each change misses some",
-		func(t *suite.T, construct newFIFO) {
-			only(t, contract.InOrder, contract.InOrderAtomic)
-			b := setUp(t, construct, known())
+	on("FIFO-36", "every-event-alone", "a consumer that counts on seeing each change misses some",
+		objs(), func(b *fixture) {
+			only(b.t, contract.InOrder, contract.InOrderAtomic)
 			b.add(obj("a", 1))
 			b.update(obj("b", 2), obj("a", 3))
 			b.remove(obj("a", 4), obj("a", 5), tombstone(obj("a", 6)), obj("unknown", 7))
@@ -19,10 +25,8 @@ var inOrderCases = fifoCases{
 			b.drain("Added(a@1)", "Updated(b@2)", "Updated(a@3)", "Deleted(a@4)", "Deleted(a@5)",
 				"Deleted(tombstone a a@6)", "Deleted(unknown@7)", "Added(a@8)")
 		}),
-	check("FIFO-37", "replace", "an object that was deleted during a disconnection stays in the "+
-		"cache for ever", func(t *suite.T, construct newFIFO) {
-		only(t, contract.InOrder)
-		b := setUp(t, construct, known(obj("known", 1), obj("a", 2), obj("stays", 3)))
+	inOrder("FIFO-37", "replace", "an object that was deleted during a disconnection stays in the "+
+		"cache for ever", objs(obj("known", 1), obj("a", 2), obj("stays", 3)), func(b *fixture) {
 		b.add(obj("a", 4), obj("b", 5))
 		b.update(obj("a", 6))
 		b.remove(obj("b", 7))
@@ -31,60 +35,33 @@ var inOrderCases = fifoCases{
 			"Deleted(tombstone a a@6)", "Deleted(tombstone known known@1)",
 			"Replaced(new@8)", "Replaced(stays@9)", "Replaced(new@10)")
 	}),
-	check("FIFO-37", "replace-with-nil-known",
-		"a FIFO without known objects panics at its first relist", func(t *suite.T, construct newFIFO) {
-			only(t, contract.InOrder)
-			b := setUp(t, construct, nil)
+	inOrder("FIFO-37", "replace-with-nil-known",
+		"a FIFO without known objects panics at its first relist", nil, func(b *fixture) {
 			b.replace(obj("a", 1))
 			b.drain("Replaced(a@1)")
 		}),
-	check("FIFO-37", "replace-look-up-fails",
+	inOrder("FIFO-37", "replace-look-up-fails",
 		"a deletion is lost because the last state is, or an old state is taken for the last",
-		func(t *suite.T, construct newFIFO) {
-			only(t, contract.InOrder)
-			k := known(obj("fails", 1), obj("gone", 2))
-			k.breakLookUp()
-			k.mu.gone["gone"] = true
-			b := setUp(t, construct, k)
-			b.replace()
-			b.drain("Deleted(tombstone fails <nil>)", "Deleted(tombstone gone <nil>)")
+		objs(obj("fails", 1), obj("lost", 2)), replaceOfTheUnfound),
+	inOrder("FIFO-38", "resync-look-up-fails", "one broken object stops the resync of all others",
+		objs(obj("fails", 1), obj("lost", 2), obj("a", 3)), resyncBesideTheUnfound),
+	inOrder("FIFO-38", "resync", "a resync brings an old state after the new one",
+		objs(obj("a", 1), obj("b", 2), obj("c", 3)), resyncOfTheRest),
+	on("FIFO-39", "replaced-all", "readers see half a relist", objs(obj("known", 1)),
+		func(b *fixture) {
+			only(b.t, contract.InOrderAtomic)
+			b.add(obj("a", 2))
+			b.must(b.f.Replace([]any{obj("c", 3), obj("b", 4), obj("c", 5)}, "11"))
+			b.must(b.f.Replace(nil, "12"))
+			b.drain("Added(a@2)", "ReplacedAll(rv 11 [c@3 b@4 c@5])", "ReplacedAll(rv 12 [])")
 		}),
-	check("FIFO-38", "resync-look-up-fails", "one broken object stops the resync of all others",
-		func(t *suite.T, construct newFIFO) {
-			only(t, contract.InOrder)
-			k := known(obj("fails", 1), obj("gone", 2), obj("a", 3))
-			k.breakLookUp()
-			k.mu.gone["gone"] = true
-			b := setUp(t, construct, k)
-			b.must(b.f.Resync())
-			b.drain("Sync(a@3)")
-		}),
-	check("FIFO-38", "resync", "a resync brings an old state after the new one",
-		func(t *suite.T, construct newFIFO) {
-			only(t, contract.InOrder)
-			b := setUp(t, construct, known(obj("a", 1), obj("b", 2), obj("c", 3)))
-			b.update(obj("b", 4))
-			b.must(b.f.Resync())
-			b.must(b.f.Resync())
-			b.drain("Updated(b@4)", "Sync(a@1)", "Sync(c@3)")
-		}),
-	check("FIFO-39", "replaced-all", "readers see half a relist", func(t *suite.T, construct newFIFO) {
-		only(t, contract.InOrderAtomic)
-		b := setUp(t, construct, known(obj("known", 1)))
-		b.add(obj("a", 2))
-		b.must(b.f.Replace([]any{obj("c", 3), obj("b", 4), obj("c", 5)}, "11"))
-		b.must(b.f.Replace(nil, "12"))
-		b.drain("Added(a@2)", "ReplacedAll(rv 11 [c@3 b@4 c@5])", "ReplacedAll(rv 12 [])")
-	}),
-	check("FIFO-40", "sync-all", "a resync is lost, or comes once for every object",
-		func(t *suite.T, construct newFIFO) {
-			only(t, contract.InOrderAtomic)
-			b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
+	on("FIFO-40", "sync-all", "a resync is lost, or comes once for every object",
+		objs(obj("a", 1), obj("b", 2)), func(b *fixture) {
+			only(b.t, contract.InOrderAtomic)
 			b.must(b.f.Resync())
 			p := b.pop("SyncAll(all)")
-			if info, ok := p.deltas[0].Object.(contract.SyncAllInfo); !ok {
-				t.Errorf("the object of SyncAll is %T", info)
-			}
+			info, ok := p.deltas[0].Object.(contract.SyncAllInfo)
+			b.t.ErrorIf(!ok, "the object of SyncAll is %T", info)
 			b.add(obj("a", 3))
 			b.must(b.f.Resync())
 			b.drain("Added(a@3)", "SyncAll(all)")

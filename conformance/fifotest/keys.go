@@ -24,16 +24,14 @@ var keyCases = fifoCases{
 		}
 		b.drain()
 	}),
-	check("FIFO-9", "key-error-in-a-list", "a bad object in a list passes unseen",
-		func(t *suite.T, construct newFIFO) {
-			only(t, contract.Coalescing, contract.InOrder)
-			b := setUp(t, construct, known())
-			wantKeyError(t, "Replace", b.f.Replace([]any{obj("a", 1), "no key", obj("b", 2)}, "7"), "no key")
+	on("FIFO-9", "key-error-in-a-list", "a bad object in a list passes unseen", objs(),
+		func(b *fixture) {
+			only(b.t, contract.Coalescing, contract.InOrder)
+			wantKeyError(b.t, "Replace", b.f.Replace([]any{obj("a", 1), "no key", obj("b", 2)}, "7"), "no key")
 		}),
-	check("FIFO-9", "list-without-keys", "one object without a key keeps a whole list from the cache",
-		func(t *suite.T, construct newFIFO) {
-			only(t, contract.InOrderAtomic)
-			b := setUp(t, construct, nil)
+	on("FIFO-9", "list-without-keys", "one object without a key keeps a whole list from the cache",
+		nil, func(b *fixture) {
+			only(b.t, contract.InOrderAtomic)
 			b.must(b.f.Replace([]any{obj("a", 1), "no key"}, "7"))
 			b.drain("ReplacedAll(rv 7 [a@1 no key])")
 		}),
@@ -61,20 +59,17 @@ var keyCases = fifoCases{
 				b.drain("Replaced(<nil>)")
 			}
 		}),
-	check("FIFO-10", "tombstones",
+	on("FIFO-10", "tombstones",
 		"a missed deletion fails for want of a key, and the object stays in the cache for ever",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
+		objs(obj("a", 1), obj("b", 2)), func(b *fixture) {
 			// KeyFunc accepts only objects of the suite, and these tombstones hold none.
 			b.remove(contract.DeletedFinalStateUnknown{Key: "a"},
 				contract.DeletedFinalStateUnknown{Key: "b", Obj: "no key"})
 			b.drain("Deleted(tombstone a <nil>)", "Deleted(tombstone b no key)")
 		}),
-	check("FIFO-10", "tombstone-joins-its-key",
-		"the deletion of an object is processed apart from its update",
-		func(t *suite.T, construct newFIFO) {
-			only(t, contract.Coalescing)
-			b := setUp(t, construct, nil)
+	on("FIFO-10", "tombstone-joins-its-key",
+		"the deletion of an object is processed apart from its update", nil, func(b *fixture) {
+			only(b.t, contract.Coalescing)
 			b.add(obj("a", 1), obj("b", 2))
 			b.remove(contract.DeletedFinalStateUnknown{Key: "a", Obj: obj("b", 3)})
 			b.drain("Added(a@1) Deleted(tombstone a b@3)", "Added(b@2)")
@@ -104,9 +99,7 @@ var keyCases = fifoCases{
 				for j := 0; same && j < len(w); j++ {
 					same = p.deltas[j] == w[j]
 				}
-				if !same {
-					t.Fatalf("Pop %d gave process %v, want %v", i+1, p.deltas, w)
-				}
+				t.FatalIf(!same, "Pop %d gave process %v, want %v", i+1, p.deltas, w)
 			}
 			b.drain()
 		}),
@@ -159,9 +152,8 @@ func wantDeletions(b *fixture, want ...string) {
 			}
 		}
 	}
-	if !slices.Equal(got, want) {
-		b.t.Fatalf("the list implied the deletions of the keys %q, want %q", got, want)
-	}
+	b.t.FatalIf(!slices.Equal(got, want), "the list implied the deletions of the keys %q, want %q",
+		got, want)
 }
 
 // wantKeyError checks that err is a KeyError for o.
@@ -171,7 +163,5 @@ func wantKeyError(t *suite.T, call string, err error, o any) {
 		t.Errorf("%s of an object without a key returned %v, want a KeyError", call, err)
 		return
 	}
-	if keyError.Obj != o {
-		t.Errorf("the KeyError of %s carries %v, want %v", call, keyError.Obj, o)
-	}
+	t.ErrorIf(keyError.Obj != o, "the KeyError of %s carries %v, want %v", call, keyError.Obj, o)
 }

@@ -58,9 +58,8 @@ func (tr *transformer) wantCalls(b *fixture, want ...string) {
 			b.t.Errorf("the transformer was called %d times for %s, want once", tr.calls[o], o)
 		}
 	}
-	if len(tr.calls) > len(want) {
-		b.t.Errorf("the transformer was called for %v, want only %v", tr.calls, want)
-	}
+	b.t.ErrorIf(len(tr.calls) > len(want), "the transformer was called for %v, want only %v", tr.calls,
+		want)
 }
 
 var transformCases = fifoCases{
@@ -78,9 +77,8 @@ var transformCases = fifoCases{
 		func(b *fixture, tr *transformer) {
 			list := []any{obj("known", 3), obj("b", 4)}
 			b.must(b.f.Replace(list, "7"))
-			if renderObject(list[0]) != "known@3" || renderObject(list[1]) != "b@4" {
-				b.t.Errorf("the list that Replace was given holds transformed objects")
-			}
+			b.t.ErrorIf(renderObject(list[0]) != "known@3" || renderObject(list[1]) != "b@4",
+				"the list that Replace was given holds transformed objects")
 			b.drain(map[contract.FIFOClass][]string{
 				contract.Coalescing: {"Replaced(known@1003)", "Replaced(b@1004)",
 					"Deleted(tombstone gone gone@2)"},
@@ -113,9 +111,8 @@ var transformCases = fifoCases{
 				}
 			}
 			err := b.f.Replace([]any{obj("known", 3)}, "7")
-			if err == nil || !strings.Contains(err.Error(), errTransform.Error()) {
-				b.t.Errorf("Replace returned %v, want the transformer's error", err)
-			}
+			b.t.ErrorIf(err == nil || !strings.Contains(err.Error(), errTransform.Error()),
+				"Replace returned %v, want the transformer's error", err)
 			b.f.Close()
 			for p := b.popWith(nil); p.err == nil; p = b.popWith(nil) {
 				for _, d := range p.deltas {
@@ -128,9 +125,7 @@ var transformCases = fifoCases{
 	ofTransform("FIFO-56", "transformer", "the reflector gathers a list of objects in full size",
 		func(b *fixture, tr *transformer) {
 			store, ok := b.f.(cache.TransformingStore)
-			if !ok {
-				b.t.Fatalf("%T takes a transformer and is no cache.TransformingStore", b.f)
-			}
+			b.t.FatalIf(!ok, "%T takes a transformer and is no cache.TransformingStore", b.f)
 			got := store.Transformer()
 			if got == nil || reflect.ValueOf(got).Pointer() != reflect.ValueOf(tr.transform).Pointer() {
 				b.t.Errorf("Transformer does not return the function that was given")

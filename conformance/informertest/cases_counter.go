@@ -56,9 +56,7 @@ func quickerThanTheList(t *suite.T, e env) {
 	next := func() *round {
 		r, err := w.informer.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{},
 			cache.HandlerOptions{Logger: &quiet})
-		if err != nil {
-			t.Fatalf("a handler cannot be added: %v", err)
-		}
+		t.FatalIf(err != nil, "a handler cannot be added: %v", err)
 		if err := w.informer.RemoveEventHandler(r); err != nil {
 			t.Fatalf("a handler cannot be removed: %v", err)
 		}

@@ -234,17 +234,14 @@ var initialCases = []suite.Case[env]{
 }
 
 func (b *fixture) wantSynced(when string, want bool) {
-	if got, checker := b.informer.HasSynced(),
-		cache.IsDone(b.informer.HasSyncedChecker()); got != want || checker != want {
-		b.errorf("%s, HasSynced is %v and its checker's %v, want %v", when, got, checker, want)
-	}
+	got, checker := b.informer.HasSynced(), cache.IsDone(b.informer.HasSyncedChecker())
+	b.errorIf(got != want || checker != want, "%s, HasSynced is %v and its checker's %v, want %v",
+		when, got, checker, want)
 }
 
 func (b *fixture) wantHandlerSynced(h *witness, when string, want bool) {
 	r := h.registration()
-	if got, checker := r.HasSynced(), cache.IsDone(r.HasSyncedChecker()); got != want ||
-		checker != want {
-		b.errorf("%s, HasSynced of %s is %v and its checker's %v, want %v", when, h.name, got, checker,
-			want)
-	}
+	got, checker := r.HasSynced(), cache.IsDone(r.HasSyncedChecker())
+	b.errorIf(got != want || checker != want,
+		"%s, HasSynced of %s is %v and its checker's %v, want %v", when, h.name, got, checker, want)
 }

@@ -33,9 +33,8 @@ var registrationCases = []suite.Case[env]{
 		}
 		churnBack(b)
 		b.settle()
-		if got := late.calls(updated, deleted); len(got) != 1 {
-			b.errorf("after that it was told %s, want one deletion", summary(got))
-		}
+		got := late.calls(updated, deleted)
+		b.errorIf(len(got) != 1, "after that it was told %s, want one deletion", summary(got))
 		b.compare()
 		b.mustShow("INFORMER-13")
 	}),
@@ -81,14 +80,12 @@ var registrationCases = []suite.Case[env]{
 		calls := make(chan string, 100)
 		h := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { calls <- "add" }}
 		for range 2 {
-			if _, err := b.informer.AddEventHandler(h); err != nil {
-				b.errorf("AddEventHandler: %v", err)
-			}
+			_, err := b.informer.AddEventHandler(h)
+			b.errorIf(err != nil, "AddEventHandler: %v", err)
 		}
 		b.startUp()
-		if len(calls) != 10 {
-			b.errorf("a handler that was added twice was called %d times for 5 objects, want 10", len(calls))
-		}
+		b.errorIf(len(calls) != 10,
+			"a handler that was added twice was called %d times for 5 objects, want 10", len(calls))
 	}),
 
 	play("INFORMER-14", "while-it-runs", whyRemoved, setup{objects: 5}, func(b *fixture) {
@@ -99,9 +96,8 @@ var registrationCases = []suite.Case[env]{
 		gone.silence("INFORMER-14")
 		churn(b)
 		b.settle()
-		if n := len(stays.calls()); n < 10 {
-			b.errorf("the other handler was called %d times only", n)
-		}
+		n := len(stays.calls())
+		b.errorIf(n < 10, "the other handler was called %d times only", n)
 		b.remove(gone)
 		b.settle()
 		b.compare()
@@ -127,9 +123,8 @@ var registrationCases = []suite.Case[env]{
 		close(release)
 		b.settle()
 		for _, c := range gone.calls() {
-			if c.kind == updated {
-				b.errorf("the removed handler is told %s, which happened after its removal", c)
-			}
+			b.errorIf(c.kind == updated, "the removed handler is told %s, which happened after its removal",
+				c)
 		}
 		gone.silence("INFORMER-14")
 		writer(b, keyOf(0), 5)
@@ -156,9 +151,7 @@ var registrationCases = []suite.Case[env]{
 			b.settle()
 			select {
 			case err := <-ended:
-				if err != nil {
-					b.errorf("cache.ShutDownEventHandler: %v", err)
-				}
+				b.errorIf(err != nil, "cache.ShutDownEventHandler: %v", err)
 			default:
 				b.errorf("cache.ShutDownEventHandler does not return though the handler has")
 			}

@@ -106,8 +106,7 @@ var resyncCases = []suite.Case[env]{
 		b.start()
 		b.advance(24 * time.Hour)
 		b.wantResyncs(h, 0)
-		if n := len(h.calls()); n != 4 {
-			b.errorf("in a quiet day the handler was called %d times, want 4", n)
-		}
+		n := len(h.calls())
+		b.errorIf(n != 4, "in a quiet day the handler was called %d times, want 4", n)
 	}),
 }

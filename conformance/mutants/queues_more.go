@@ -360,7 +360,6 @@ type lockedQueue struct {
 	mu sync.Mutex
 }
 
-// Add is part of contract.Queue.
 func (q *lockedQueue) Add(item string) {
 	q.mu.Lock()
 	q.RateLimitingQueue.Add(item)

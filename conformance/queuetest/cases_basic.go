@@ -37,14 +37,11 @@ var basicCases = []suite.Case[env]{
 		w.mustGet("canary") // not a: a worker has it
 		second := w.startGet()
 		w.settle()
-		if second.done() {
-			w.t.Fatalf("Get = %q while a worker has %q", second.item, "a")
-		}
+		w.fatalIf(second.done(), "Get = %q while a worker has %q", second.item, "a")
 		w.done("a")
 		w.finish("Get after Done", second.call)
-		if second.item != "a" {
-			w.t.Fatalf("Get = %q, want %q, which was added while it was processed", second.item, "a")
-		}
+		w.fatalIf(second.item != "a", "Get = %q, want %q, which was added while it was processed",
+			second.item, "a")
 		w.done("a", "canary")
 		w.add("last")
 		w.mustGet("last") // a was added twice while it was processed, and came once
@@ -97,9 +94,7 @@ var basicCases = []suite.Case[env]{
 			}
 			w.settle()
 			for _, g := range gets {
-				if g.done() {
-					w.t.Fatalf("Get = %q, %v on an empty queue", g.item, g.shutdown)
-				}
+				w.fatalIf(g.done(), "Get = %q, %v on an empty queue", g.item, g.shutdown)
 			}
 			for i := range gets {
 				w.add(fmt.Sprint("item", i))
@@ -161,9 +156,8 @@ var basicCases = []suite.Case[env]{
 			w.mustGet("a")
 			w.add("a")
 			w.settle()
-			if n := w.q.Len(); n != 0 {
-				w.t.Fatalf("Len() = %d while the only item is processed", n)
-			}
+			n := w.q.Len()
+			w.fatalIf(n != 0, "Len() = %d while the only item is processed", n)
 			w.done("a")
 			w.awaitLen(1)
 		})),

@@ -177,22 +177,18 @@ func (o *alone) enter() (leave func()) {
 	}
 }
 
-// Touch is part of workqueue.Queue.
 func (o *alone) Touch(string) { o.enter()() }
 
-// Push is part of workqueue.Queue.
 func (o *alone) Push(item string) {
 	defer o.enter()()
 	o.items = append(o.items, item)
 }
 
-// Len is part of workqueue.Queue.
 func (o *alone) Len() int {
 	defer o.enter()()
 	return len(o.items)
 }
 
-// Pop is part of workqueue.Queue.
 func (o *alone) Pop() string {
 	defer o.enter()()
 	o.pops.Add(1)

@@ -36,9 +36,8 @@ var metricsCases = []suite.Case[env]{
 		func(t *suite.T, e env) {
 			m := newMeter()
 			open(t, e.configured(t, contract.QueueConfig{MetricsProvider: m})).use()
-			if made := m.names(); len(made) > 0 {
-				t.Fatalf("the queue has no name and made the metrics %q", made)
-			}
+			made := m.names()
+			t.FatalIf(len(made) > 0, "the queue has no name and made the metrics %q", made)
 		}),
 	check("QUEUE-41", "without-a-provider", "a controller without metrics would not start",
 		func(t *suite.T, e env) {
@@ -196,9 +195,8 @@ var metricsCases = []suite.Case[env]{
 		w.mustGetWith(q, "e", 9)
 		w.mustGetWith(q, "d", 0)
 		m.awaitDepths(w, map[int]int{})
-		if n := m.of(depth); n != 0 {
-			t.Errorf("the depth without priorities is %v", n)
-		}
+		n := m.of(depth)
+		t.ErrorIf(n != 0, "the depth without priorities is %v", n)
 	}),
 	check("QUEUE-45", "without-priorities", whyCounts, func(t *suite.T, e env) {
 		m := newMeter()
@@ -218,12 +216,10 @@ type failingMeter struct {
 	adds, latency atomic.Bool
 }
 
-// NewAddsMetric is part of workqueue.MetricsProvider.
 func (m *failingMeter) NewAddsMetric(name string) workqueue.CounterMetric {
 	return failingCounter{m.meter.NewAddsMetric(name), &m.adds}
 }
 
-// NewLatencyMetric is part of workqueue.MetricsProvider.
 func (m *failingMeter) NewLatencyMetric(name string) workqueue.HistogramMetric {
 	return failingHistogram{m.meter.NewLatencyMetric(name), &m.latency}
 }
@@ -233,7 +229,6 @@ type failingCounter struct {
 	fails *atomic.Bool
 }
 
-// Inc is part of workqueue.CounterMetric.
 func (c failingCounter) Inc() {
 	panicOnce(c.fails)
 	c.CounterMetric.Inc()
@@ -244,7 +239,6 @@ type failingHistogram struct {
 	fails *atomic.Bool
 }
 
-// Observe is part of workqueue.HistogramMetric.
 func (h failingHistogram) Observe(v float64) {
 	panicOnce(h.fails)
 	h.HistogramMetric.Observe(v)
@@ -267,9 +261,7 @@ func (w *world) theOther(gets ...*getting) (item string) {
 			item = g.item
 		}
 	}
-	if panicked != 1 {
-		w.t.Fatalf("%d of two Gets panicked, want one", panicked)
-	}
+	w.fatalIf(panicked != 1, "%d of two Gets panicked, want one", panicked)
 	return item
 }
 

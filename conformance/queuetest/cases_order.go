@@ -69,9 +69,7 @@ var orderCases = []suite.Case[env]{
 		w.add("a", "b") // the first Get panics, and its item stays
 		first := w.theOther(one, two)
 		second := w.get()
-		if first == second {
-			t.Fatalf("%q came twice", first)
-		}
+		t.FatalIf(first == second, "%q came twice", first)
 		w.add(first)
 		o.failAt("push " + first)
 		w.mustPanic("Done, whose Push panics", func() { w.q.Done(first) })
@@ -86,9 +84,8 @@ var orderCases = []suite.Case[env]{
 		w.add("a") // the first Get panics, and the order has nothing more
 		w.settle()
 		w.add("b")
-		if item := w.theOther(one, two); item != "b" {
-			t.Fatalf("Get = %q, and the order held only %q", item, "b")
-		}
+		item := w.theOther(one, two)
+		t.FatalIf(item != "b", "Get = %q, and the order held only %q", item, "b")
 		w.awaitLen(0)
 		w.done("b")
 		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
@@ -100,9 +97,8 @@ var orderCases = []suite.Case[env]{
 			l.delay = w.ticks(ticks)
 			comesAt(w, ticks, func() { q.AddRateLimited("x") })
 		}
-		if asked := l.asked("x"); asked != 4 {
-			t.Errorf("the limiter was asked %d times for 4 AddRateLimited", asked)
-		}
+		asked := l.asked("x")
+		t.ErrorIf(asked != 4, "the limiter was asked %d times for 4 AddRateLimited", asked)
 	}),
 	check("QUEUE-36", "whichever-is-shorter", whyEarly, func(t *suite.T, e env) {
 		l := &scripted{}
@@ -131,9 +127,7 @@ var orderCases = []suite.Case[env]{
 		}
 		q.ShutDown()
 		q.AddWithOpts(contract.AddOptions{RateLimited: true}, "late")
-		if l.asked("late") > 0 {
-			t.Errorf("the limiter was asked after ShutDown, and counts a failure")
-		}
+		t.ErrorIf(l.asked("late") > 0, "the limiter was asked after ShutDown, and counts a failure")
 	}),
 }
 
@@ -175,9 +169,7 @@ func comesAt(w *world, ticks int, add func()) {
 	}
 	w.advance(max(0, due.Sub(w.clock().Now())))
 	w.mustGet(want...)
-	if !w.reached(due) {
-		w.t.Fatalf("Get = %q %s before its time", "x", due.Sub(w.clock().Now()))
-	}
+	w.fatalIf(!w.reached(due), "Get = %q %s before its time", "x", due.Sub(w.clock().Now()))
 	if w.exact() {
 		w.advance(w.ticks(2))
 		w.mustGet("later")
@@ -193,7 +185,6 @@ type scripted struct {
 	calls []string
 }
 
-// When is part of contract.RateLimiter.
 func (l *scripted) When(item string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,10 +192,8 @@ func (l *scripted) When(item string) time.Duration {
 	return l.delay
 }
 
-// Forget is part of contract.RateLimiter.
 func (l *scripted) Forget(string) {}
 
-// NumRequeues is part of contract.RateLimiter.
 func (l *scripted) NumRequeues(item string) int { return l.asked(item) }
 
 func (l *scripted) asked(item string) (n int) {
@@ -251,13 +240,10 @@ func (o *touched) failAt(what string) {
 func (o *touched) mustHear(t *suite.T, want ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !slices.Equal(o.heard, want) {
-		t.Fatalf("the order was told %q, want %q", o.heard, want)
-	}
+	t.FatalIf(!slices.Equal(o.heard, want), "the order was told %q, want %q", o.heard, want)
 	o.heard = nil
 }
 
-// Touch is part of workqueue.Queue.
 func (o *touched) Touch(item string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -267,7 +253,6 @@ func (o *touched) Touch(item string) {
 	}
 }
 
-// Push is part of workqueue.Queue.
 func (o *touched) Push(item string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -275,14 +260,12 @@ func (o *touched) Push(item string) {
 	o.items = append(o.items, item)
 }
 
-// Len is part of workqueue.Queue.
 func (o *touched) Len() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.items)
 }
 
-// Pop is part of workqueue.Queue.
 func (o *touched) Pop() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

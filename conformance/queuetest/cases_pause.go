@@ -26,14 +26,10 @@ var pauseCases = []suite.Case[env]{
 		w.addAfter("c", 2)
 		w.advance(w.ticks(2))
 		w.awaitLen(3)
-		if g.done() {
-			w.t.Fatalf("Get = %q, %v of a queue that is paused", g.item, g.shutdown)
-		}
+		w.fatalIf(g.done(), "Get = %q, %v of a queue that is paused", g.item, g.shutdown)
 		q.Resume()
 		w.finish("Get after Resume", g.call)
-		if g.item != "a" {
-			w.t.Fatalf("Get = %q after Resume, want %q", g.item, "a")
-		}
+		w.fatalIf(g.item != "a", "Get = %q after Resume, want %q", g.item, "a")
 		w.mustGet("b", "c")
 	})),
 	check("QUEUE-50", "workers-that-waited-before", whyPaused,
@@ -46,9 +42,7 @@ var pauseCases = []suite.Case[env]{
 			}
 			w.settle()
 			for _, g := range gets {
-				if g.done() {
-					w.t.Fatalf("Get = %q, %v of a queue that is paused", g.item, g.shutdown)
-				}
+				w.fatalIf(g.done(), "Get = %q, %v of a queue that is paused", g.item, g.shutdown)
 			}
 			q.Resume()
 			for _, g := range gets {
@@ -86,9 +80,7 @@ var pauseCases = []suite.Case[env]{
 		w.settle()
 		w.q.ShutDown()
 		w.finish("Get of a paused queue, after ShutDown,", g.call)
-		if !g.shutdown {
-			w.t.Fatalf("Get = %q of a paused queue that is shut down", g.item)
-		}
+		w.fatalIf(!g.shutdown, "Get = %q of a paused queue that is shut down", g.item)
 		w.mustEnd()
 	})),
 	check("QUEUE-52", "drain", whyDrain, pausable(func(w *world, q contract.Pausable) {
@@ -97,9 +89,7 @@ var pauseCases = []suite.Case[env]{
 		q.Pause()
 		drain := start(w.q.ShutDownWithDrain)
 		w.settle()
-		if drain.done() {
-			w.t.Fatalf("ShutDownWithDrain returned while a worker has %q", "a")
-		}
+		w.fatalIf(drain.done(), "ShutDownWithDrain returned while a worker has %q", "a")
 		w.done("a")
 		w.finish("ShutDownWithDrain of a paused queue after the last Done", drain)
 		w.mustEnd()

@@ -162,9 +162,7 @@ var priorityCases = []suite.Case[env]{
 			}
 			w.advance(w.ticks(10))
 			w.mustGetWith(q, "a", 0)
-			if !w.reached(due) {
-				w.t.Fatalf("the item came %s before its time", due.Sub(w.clock().Now()))
-			}
+			w.fatalIf(!w.reached(due), "the item came %s before its time", due.Sub(w.clock().Now()))
 		})),
 	check("QUEUE-34", "any-history", whyLost, func(t *suite.T, e env) {
 		randomPriorities(t, e, true)
@@ -195,9 +193,8 @@ var priorityCases = []suite.Case[env]{
 		"a retry that was asked for soon would wait for a back-off of minutes",
 		withPriorities(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{RateLimited: true, After: w.ticks(never)}, "a", "b")
-			if first, second := w.get(), w.get(); first == second {
-				w.t.Fatalf("%q came twice, and it was to come once, like the other", first)
-			}
+			first, second := w.get(), w.get()
+			w.fatalIf(first == second, "%q came twice, and it was to come once, like the other", first)
 			if a, b := q.NumRequeues("a"), q.NumRequeues("b"); a != b || a > 1 {
 				w.t.Fatalf("NumRequeues are %d and %d: the limiter is asked once for each item", a, b)
 			}
@@ -229,9 +226,7 @@ var priorityCases = []suite.Case[env]{
 			got[item] = priority == 4
 			r.done(item)
 		}
-		if !got["d"] || !got["e"] {
-			t.Fatalf("of two items that were delayed with priority 4 came %v", got)
-		}
+		t.FatalIf(!got["d"] || !got["e"], "of two items that were delayed with priority 4 came %v", got)
 	}),
 	check("QUEUE-37", "priority-zero", whyPriority, withPriorities(func(w *world, q priorityQueue) {
 		q.Add("a")
@@ -284,9 +279,7 @@ func openPriority(t *suite.T, e env) (*world, priorityQueue) {
 func (w *world) getWith(q priorityQueue) (item string, priority int) {
 	shutdown := false
 	w.finish("GetWithPriority", start(func() { item, priority, shutdown = q.GetWithPriority() }))
-	if shutdown {
-		w.t.Fatalf("GetWithPriority says shutdown = true (and %q), but an item is due", item)
-	}
+	w.fatalIf(shutdown, "GetWithPriority says shutdown = true (and %q), but an item is due", item)
 	return item, priority
 }
 
@@ -306,9 +299,8 @@ func comesOnceWith(w *world, q priorityQueue, priority int, due time.Time) {
 	w.addAfter("canary", 65)
 	w.advance(w.ticks(20))
 	w.mustGetWith(q, "a", priority) // before any item that is due between its two times
-	if !w.reached(due) {
-		w.t.Fatalf("the item came %s before the earlier of its two times", due.Sub(w.clock().Now()))
-	}
+	w.fatalIf(!w.reached(due), "the item came %s before the earlier of its two times",
+		due.Sub(w.clock().Now()))
 	w.done("a")
 	w.advance(w.ticks(46))
 	w.mustGet("between", "canary")

@@ -87,9 +87,7 @@ func failOnce(w *world, q limitedQueue, item string) int {
 	w.mustGet(item)
 	w.done(item)
 	per := q.NumRequeues(item) - before
-	if per != 0 && per != 1 {
-		w.t.Fatalf("NumRequeues(%q) grew by %d with one AddRateLimited", item, per)
-	}
+	w.fatalIf(per != 0 && per != 1, "NumRequeues(%q) grew by %d with one AddRateLimited", item, per)
 	return per
 }
 
@@ -102,7 +100,6 @@ func (w *world) awaitCount(q limitedQueue, item string, want int) {
 }
 
 func (w *world) mustCount(q limitedQueue, item string, want int) {
-	if got := q.NumRequeues(item); got != want {
-		w.t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
-	}
+	got := q.NumRequeues(item)
+	w.fatalIf(got != want, "NumRequeues(%q) = %d, want %d", item, got, want)
 }

@@ -71,10 +71,9 @@ var shutdownCases = []suite.Case[env]{
 			w.finish("GetWithPriority of a queue that is shut down", start(func() {
 				item, priority, shutdown = q.GetWithPriority()
 			}))
-			if item != "" || priority != 0 || !shutdown {
-				w.t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
+			w.fatalIf(item != "" || priority != 0 || !shutdown,
+				"GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
 					"nothing is ready", item, priority, shutdown)
-			}
 		})),
 	check("QUEUE-11", "added-again-before", "events that were accepted would be dropped",
 		with(func(w *world) {
@@ -140,9 +139,7 @@ var shutdownCases = []suite.Case[env]{
 		w.settle()
 		w.done("a")
 		w.settle()
-		if drain.done() {
-			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
-		}
+		w.fatalIf(drain.done(), "ShutDownWithDrain returned while a worker has an item")
 		w.done("b")
 		w.finish("ShutDownWithDrain after the last Done", drain)
 	})),
@@ -165,9 +162,7 @@ var shutdownCases = []suite.Case[env]{
 		w.mustGet("a")
 		w.done("b")
 		w.settle()
-		if drain.done() {
-			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
-		}
+		w.fatalIf(drain.done(), "ShutDownWithDrain returned while a worker has an item")
 		w.done("a")
 		w.finish("ShutDownWithDrain after the last Done", drain)
 		w.advance(w.ticks(5))
@@ -232,9 +227,7 @@ var shutdownCases = []suite.Case[env]{
 				w.settle()
 			}
 			for _, d := range drains {
-				if d.done() {
-					t.Fatalf("ShutDownWithDrain returned while a worker has an item")
-				}
+				t.FatalIf(d.done(), "ShutDownWithDrain returned while a worker has an item")
 			}
 			w.done("a")
 			w.finish("each of four ShutDownWithDrain after the last Done", drains...)
@@ -291,9 +284,8 @@ var shutdownCases = []suite.Case[env]{
 }
 
 func (w *world) mustShuttingDown(want bool) {
-	if got := w.q.ShuttingDown(); got != want {
-		w.t.Fatalf("ShuttingDown() = %v, want %v", got, want)
-	}
+	got := w.q.ShuttingDown()
+	w.fatalIf(got != want, "ShuttingDown() = %v, want %v", got, want)
 }
 
 // drainThrice calls ShutDownWithDrain on three goroutines, and calls between after each
@@ -340,10 +332,8 @@ func leavesNothing(t *suite.T, e env, f func(*world)) {
 		if left = queues.stacks(); left == "" {
 			return
 		}
-		if t.HasStalled() || time.Since(begin) > min(w.bound, 5*time.Second) &&
-			(w.virtual() || !w.exact()) {
-			t.Fatalf("goroutines are left:\n%s", left)
-		}
+		t.FatalIf(t.HasStalled() || time.Since(begin) > min(w.bound, 5*time.Second) &&
+			(w.virtual() || !w.exact()), "goroutines are left:\n%s", left)
 		w.pause(looksBeforeStep - 1)
 	}
 }

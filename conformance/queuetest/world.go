@@ -102,9 +102,7 @@ func (w *world) takenIn(first time.Time) bool {
 	if w.reached(first) {
 		return false
 	}
-	if got != probe {
-		w.t.Fatalf("Get = %q %s before its time", got, first.Sub(w.clock().Now()))
-	}
+	w.fatalIf(got != probe, "Get = %q %s before its time", got, first.Sub(w.clock().Now()))
 	return true
 }
 
@@ -137,9 +135,7 @@ func (w *world) mustAwait(cond func() bool, format string, args ...any) {
 func (w *world) mustSee(cond func() bool, what string, calls ...*call) {
 	for !cond() {
 		for _, c := range calls {
-			if c.done() && c.panicked != "" {
-				w.t.Fatalf("until %s: %s", what, c.panicked)
-			}
+			w.fatalIf(c.done() && c.panicked != "", "until %s: %s", what, c.panicked)
 		}
 		if w.owner.HasStalled() {
 			w.inVain(what)
@@ -147,6 +143,13 @@ func (w *world) mustSee(cond func() bool, what string, calls ...*call) {
 		runtime.Gosched()
 	}
 	w.owner.Progress()
+}
+
+// fatalIf ends the case if bad.
+func (w *world) fatalIf(bad bool, format string, args ...any) {
+	if bad {
+		w.t.Fatalf(format, args...)
+	}
 }
 
 // inVain ends the case, which waited for something that did not come.
@@ -201,9 +204,7 @@ func startEach(n int, f func(i int)) (calls []*call) {
 func (w *world) finish(what string, calls ...*call) {
 	for _, c := range calls {
 		w.mustAwait(c.done, "%s returns", what)
-		if c.panicked != "" {
-			w.t.Fatalf("%s: %s", what, c.panicked)
-		}
+		w.fatalIf(c.panicked != "", "%s: %s", what, c.panicked)
 	}
 }
 
@@ -211,9 +212,8 @@ func (w *world) finish(what string, calls ...*call) {
 func (w *world) mustPanic(what string, f func()) {
 	c := start(f)
 	w.mustAwait(c.done, "%s returns", what)
-	if c.panicked == "" {
-		w.t.Fatalf("%s did not panic: the queue hides the panic or made no such call", what)
-	}
+	w.fatalIf(c.panicked == "", "%s did not panic: the queue hides the panic or made no such call",
+		what)
 }
 
 // getting is a Get on a goroutine of its own, which may block.
@@ -233,18 +233,15 @@ func (w *world) startGet() *getting {
 func (w *world) get() string {
 	g := w.startGet()
 	w.finish("Get", g.call)
-	if g.shutdown {
-		w.t.Fatalf("Get says shutdown = true (and %q), but an item is due", g.item)
-	}
+	w.fatalIf(g.shutdown, "Get says shutdown = true (and %q), but an item is due", g.item)
 	return g.item
 }
 
 // mustGet takes out items and asserts that they are these, in this order.
 func (w *world) mustGet(want ...string) {
 	for i, item := range want {
-		if got := w.get(); got != item {
-			w.t.Fatalf("Get = %q, want %q (number %d of %q)", got, item, i+1, want)
-		}
+		got := w.get()
+		w.fatalIf(got != item, "Get = %q, want %q (number %d of %q)", got, item, i+1, want)
 	}
 }
 
@@ -252,10 +249,9 @@ func (w *world) mustGet(want ...string) {
 func (w *world) mustEnd() {
 	g := w.startGet()
 	w.finish("Get of a queue that is shut down", g.call)
-	if !g.shutdown || g.item != "" {
-		w.t.Fatalf("Get = %q, shutdown = %v; want the zero item and true: the queue is shut down and "+
+	w.fatalIf(!g.shutdown || g.item != "",
+		"Get = %q, shutdown = %v; want the zero item and true: the queue is shut down and "+
 			"nothing is ready", g.item, g.shutdown)
-	}
 }
 
 func (w *world) add(items ...string) {

@@ -57,9 +57,8 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 		for k := 1; k <= addedTimes && !late(); k++ {
 			runtime.Gosched() // readers begin to read, and read on during all that follows
 			x.update(moving(0, 2*k-1, k))
-			if err := x.addIndexers(fmt.Sprint("added ", k)); err != nil {
-				t.Errorf("AddIndexers of a free name: %v", err)
-			}
+			err := x.addIndexers(fmt.Sprint("added ", k))
+			t.ErrorIf(err != nil, "AddIndexers of a free name: %v", err)
 			for n := 0; n < addedMoving && !late(); n++ {
 				x.update(moving(n, 2*k, k*addedMoving+n/addedShare))
 				t.Progress()

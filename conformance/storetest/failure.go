@@ -145,9 +145,8 @@ func unwrittenCase(clause string, w failingWrite) suite.Case[NewStore] {
 				x.agree("after " + how)
 				x.must(x.m.checkVersion(x.s))
 				for _, added := range []string{"bad", "good", "good2"} {
-					if _, err := x.s.ByIndex(added, "v"); err == nil {
-						t.Fatalf("%s left the index %q behind", how, added)
-					}
+					_, err := x.s.ByIndex(added, "v")
+					t.FatalIf(err == nil, "%s left the index %q behind", how, added)
 				}
 				for n := range 12 { // each write must find the object's old places in the indexes
 					x.update(at(n, 8))

@@ -168,9 +168,7 @@ func (sc longScene) play(t *suite.T, newStore NewStore, r longRead) {
 				if err == nil {
 					err = sc.judge(got, r.step, first, last)
 				}
-				if err != nil {
-					t.Errorf("%s beside the writes %d to %d: %v", r.name, first, last, err)
-				}
+				t.ErrorIf(err != nil, "%s beside the writes %d to %d: %v", r.name, first, last, err)
 				return err == nil
 			}
 		})

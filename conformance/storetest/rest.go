@@ -49,9 +49,8 @@ var restCases = []suite.Case[NewStore]{
 					return
 				}
 				added = true
-				if err := s.AddIndexers(indexersBefore(runtime.Gosched, many, maybe)); err != nil {
-					t.Errorf("AddIndexers: %v", err)
-				}
+				err := s.AddIndexers(indexersBefore(runtime.Gosched, many, maybe))
+				t.ErrorIf(err != nil, "AddIndexers: %v", err)
 			})
 		})
 	}, Why: "an object that comes while the index is filled must not be left out of it"},
@@ -122,9 +121,8 @@ func crowdOfWriters(t *suite.T, s contract.Store, seeds *rand.Rand, readers ...f
 			got = o.(*item)
 			m.items[k] = got
 		}
-		if !slices.Contains(may, got) {
-			t.Fatalf("key %s holds %v; the last write of each writer to it was one of %v", k, got, may)
-		}
+		t.FatalIf(!slices.Contains(may, got),
+			"key %s holds %v; the last write of each writer to it was one of %v", k, got, may)
 	}
 	agree(t, m, s, "when the writers have ended")
 }

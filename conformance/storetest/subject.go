@@ -111,9 +111,8 @@ func onIndexes(indexes []string, clause, name, why string,
 
 // agree ends the case unless store and model agree.
 func (x *trial) agree(when string) {
-	if err := x.m.check(x.s); err != nil {
-		x.Fatalf("%s: %v", when, err)
-	}
+	err := x.m.check(x.s)
+	x.FatalIf(err != nil, "%s: %v", when, err)
 	x.Progress()
 }
 

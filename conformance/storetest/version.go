@@ -25,9 +25,8 @@ func versionCase(clause, name, why string,
 				t.Skipf("no LastStoreSyncResourceVersion")
 			}
 			body(t, s, func(want, when string) {
-				if got := v.LastStoreSyncResourceVersion(); got != want {
-					t.Fatalf("LastStoreSyncResourceVersion after %s is %q; want %q", when, got, want)
-				}
+				got := v.LastStoreSyncResourceVersion()
+				t.FatalIf(got != want, "LastStoreSyncResourceVersion after %s is %q; want %q", when, got, want)
 			})
 		}}
 }
@@ -72,9 +71,8 @@ var versionCases = []suite.Case[NewStore]{
 			is("30", "DeleteWithObject(nil)")
 			d.DeleteWithObject("absent", versioned("absent", "31"))
 			is("31", "DeleteWithObject of an absent key")
-			if got := s.ListKeys(); len(got) != 0 {
-				t.Fatalf("keys %q remain after deleting all", got)
-			}
+			got := s.ListKeys()
+			t.FatalIf(len(got) != 0, "keys %q remain after deleting all", got)
 		}),
 	versionCase("STORE-42", "no-metadata",
 		"a tombstone of a missed deletion has no version; taking \"\" from it forgets how far the "+
