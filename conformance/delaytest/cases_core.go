@@ -203,7 +203,7 @@ var coreCases = []suite.Case[constructor]{
 		})),
 	check("DELAY-9", "added-by-AddMany",
 		"a queue that takes items in by the batch would keep the keys of batches",
-		batched(func(t *suite.T, newHeap func() batchHeap) {
+		having(func(t *suite.T, newHeap func() batchHeap) {
 			h := newHeap()
 			h.Add("stays", at(100000))
 			lettingGo(t, h, h.AddMany)

@@ -16,19 +16,10 @@ const whyMany = "a queue takes items in by the batch, and every retry passes the
 // batchHeap is what the clause is asked of.
 type batchHeap = contract.BatchDelayHeap[string]
 
-// batched runs a case on a structure that has AddMany.
-func batched(run func(t *suite.T, newHeap func() batchHeap)) func(*suite.T, constructor) {
-	return having("AddMany", run)
-}
-
-// having runs a case on a structure that is an H, for which it has the named method.
-func having[H delayHeap](method string,
-	run func(t *suite.T, newHeap func() H)) func(*suite.T, constructor) {
+// having runs a case on a structure that is an H.
+func having[H delayHeap](run func(t *suite.T, newHeap func() H)) func(*suite.T, constructor) {
 	return func(t *suite.T, newHeap constructor) {
-		h := newHeap()
-		if _, ok := h.(H); !ok {
-			t.Skipf("%T has no %s", h, method)
-		}
+		suite.Needs[H](t, newHeap())
 		run(t, func() H { return newHeap().(H) })
 	}
 }
@@ -37,7 +28,7 @@ func having[H delayHeap](method string,
 var batchSizes = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 500}
 
 var manyCases = []suite.Case[constructor]{
-	check("DELAY-19", "many-steps", whyMany, batched(func(t *suite.T, newHeap func() batchHeap) {
+	check("DELAY-19", "many-steps", whyMany, having(func(t *suite.T, newHeap func() batchHeap) {
 		m, rnd, now := model(t, newHeap(), precisionOf(t)), t.Rand(), at(0)
 		h, items := m.h.(batchHeap), itemNames(longItems)
 		var batch, lent []contract.Waiting[string]
@@ -68,7 +59,7 @@ var manyCases = []suite.Case[constructor]{
 	})),
 	check("DELAY-19", "the-same-item",
 		"an item that is looked up before its neighbour is added waits twice",
-		batched(func(t *suite.T, newHeap func() batchHeap) {
+		having(func(t *suite.T, newHeap func() batchHeap) {
 			for _, minutes := range [][]int{{10, 50, 90}, {90, 50, 10}, {50, 10, 90}, {50, 90, 10, 50}} {
 				for _, waits := range []bool{false, true} {
 					for _, before := range []int{0, 40} {
@@ -93,7 +84,7 @@ var manyCases = []suite.Case[constructor]{
 			}
 		})),
 	check("DELAY-19", "all-come-out-once", whyLost,
-		batched(func(t *suite.T, newHeap func() batchHeap) {
+		having(func(t *suite.T, newHeap func() batchHeap) {
 			for _, size := range batchSizes {
 				h, n := newHeap(), 3*size
 				batch := make([]contract.Waiting[string], size)
@@ -108,7 +99,7 @@ var manyCases = []suite.Case[constructor]{
 			}
 		})),
 	check("DELAY-19", "far-times", "two times that look the same in 64-bit nanoseconds are not",
-		batched(func(t *suite.T, newHeap func() batchHeap) {
+		having(func(t *suite.T, newHeap func() batchHeap) {
 			times := farTimes()
 			for i := range times {
 				for k := range times {

@@ -13,13 +13,8 @@ const whyRemove = "a queue that hands an item out before its time would hand it 
 // removingHeap is what the clause is asked of.
 type removingHeap = contract.RemovingDelayHeap[string]
 
-// removing runs a case on a structure that has Remove.
-func removing(run func(t *suite.T, newHeap func() removingHeap)) func(*suite.T, constructor) {
-	return having("Remove", run)
-}
-
 var removeCases = []suite.Case[constructor]{
-	check("DELAY-21", "many-steps", whyRemove, removing(func(t *suite.T, newHeap func() removingHeap) {
+	check("DELAY-21", "many-steps", whyRemove, having(func(t *suite.T, newHeap func() removingHeap) {
 		m, rnd, now := model(t, newHeap(), precisionOf(t)), t.Rand(), at(0)
 		h, items := m.h.(removingHeap), itemNames(longItems)
 		remove := func(item string) {
@@ -46,7 +41,7 @@ var removeCases = []suite.Case[constructor]{
 		m.compare()
 	})),
 	check("DELAY-21", "far-times", "what is kept of a far time would be another item's",
-		removing(func(t *suite.T, newHeap func() removingHeap) {
+		having(func(t *suite.T, newHeap func() removingHeap) {
 			for _, far := range farTimes() {
 				h := newHeap()
 				h.Add("far", far)
@@ -62,7 +57,7 @@ var removeCases = []suite.Case[constructor]{
 			}
 		})),
 	check("DELAY-21", "no-reference", "a removed item would be kept until its time",
-		removing(func(t *suite.T, newHeap func() removingHeap) {
+		having(func(t *suite.T, newHeap func() removingHeap) {
 			h := newHeap()
 			h.Add("stays", at(1))
 			refs := addTraceable(40, oneByOne(h))

@@ -27,10 +27,7 @@ func ofBatches(clause, name, why string,
 	run func(b *fixture, popBatch func(result error) batch)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, known())
-		popper, ok := b.f.(contract.BatchPopper)
-		if !ok {
-			t.Skipf("%T has no PopBatch", b.f)
-		}
+		popper := suite.Needs[contract.BatchPopper](t, b.f)
 		run(b, func(result error) batch {
 			return await(t, start(t, func() batch { return popBatchOnce(popper, result) }),
 				"PopBatch does not return although something waits")
@@ -245,15 +242,11 @@ var batchCases = fifoCases{
 			b.drain()
 		}),
 	check("FIFO-45", "each-producer-wakes", whySleeps, func(t *suite.T, construct newFIFO) {
-		if !hasBatches(t, construct) {
-			t.Skipf("the FIFO has no PopBatch")
-		}
+		suite.Needs[contract.BatchPopper](t, setUp(t, construct, nil).f)
 		eachProducerWakes(t, construct, byPopBatch)
 	}),
 	check("FIFO-45", "a-pop-that-waits-rests", whyRests, func(t *suite.T, construct newFIFO) {
-		if !hasBatches(t, construct) {
-			t.Skipf("the FIFO has no PopBatch")
-		}
+		suite.Needs[contract.BatchPopper](t, setUp(t, construct, nil).f)
 		rests(t, construct, byPopBatch)
 	}),
 	ofBatches("FIFO-45", "waits-and-closes", "a controller that pops in batches hangs or spins",

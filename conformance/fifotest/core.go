@@ -190,10 +190,7 @@ var coreCases = fifoCases{
 		}),
 	on("FIFO-63", "len", "a metric of the backlog says that there is none, or stops the informer",
 		objs(), func(b *fixture) {
-			f, ok := b.f.(interface{ Len() int })
-			if !ok {
-				b.t.Skipf("%T has no Len", b.f)
-			}
+			f := suite.Needs[interface{ Len() int }](b.t, b.f)
 			want := func(n int, when string) {
 				got := await(b.t, start(b.t, f.Len), "Len does not return")
 				b.t.FatalIf(got != n, "Len is %d, want %d: %s", got, n, when)

@@ -66,10 +66,7 @@ var crowdCases = fifoCases{
 		}),
 	on("FIFO-20", "hundred-producers-in-batches",
 		"an event is lost when a whole cluster changes at once", nil, func(b *fixture) {
-			popper, ok := b.f.(contract.BatchPopper)
-			if !ok {
-				b.t.Skipf("%T has no PopBatch", b.f)
-			}
+			popper := suite.Needs[contract.BatchPopper](b.t, b.f)
 			crowd(b.t, b, func(process func(contract.Deltas)) <-chan struct{} {
 				return consumeBatches(b.t, popper, process)
 			})

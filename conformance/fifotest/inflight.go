@@ -280,10 +280,7 @@ var inFlightCases = fifoCases{
 			for range t.Scale(10) {
 				store := known()
 				b := by.setUp(t, construct, store)
-				q, ok := b.f.(contract.KeyedQueue)
-				if !ok {
-					t.Skipf("%T is no contract.KeyedQueue", b.f)
-				}
+				q := suite.Needs[contract.KeyedQueue](t, b.f)
 				b.add(obj("a", 1))
 				b.accompany()
 				var keys <-chan []string
@@ -374,10 +371,7 @@ var inFlightCases = fifoCases{
 			for _, others := range []int{0, 20} {
 				for range t.Scale(5) {
 					b := setUp(t, construct, nil)
-					q, ok := b.f.(contract.KeyedQueue)
-					if !ok {
-						t.Skipf("%T is no contract.KeyedQueue", b.f)
-					}
+					q := suite.Needs[contract.KeyedQueue](t, b.f)
 					b.add(obj("a", 1))
 					for i := range others {
 						b.add(obj(fmt.Sprintf("k%d", i), 10+i))

@@ -128,10 +128,7 @@ var initialCases = fifoCases{
 		"whoever waits for the channel starts while the last object is still on its way to the cache",
 		func(t *suite.T, construct newFIFO, by popper) {
 			b := by.setUp(t, construct, nil)
-			withChecker, ok := b.f.(interface{ HasSyncedChecker() cache.DoneChecker })
-			if !ok {
-				t.Skipf("%T has no HasSyncedChecker", b.f)
-			}
+			withChecker := suite.Needs[interface{ HasSyncedChecker() cache.DoneChecker }](t, b.f)
 			checker := withChecker.HasSyncedChecker()
 			t.ErrorIf(checker.Name() == "", "the checker has no name")
 			b.replace(listOf(by.objects())...)
@@ -147,10 +144,7 @@ var initialCases = fifoCases{
 		}),
 	on("FIFO-18", "checker-without-list",
 		"whoever feeds a FIFO by hand waits for ever for its channel", nil, func(b *fixture) {
-			withChecker, ok := b.f.(interface{ HasSyncedChecker() cache.DoneChecker })
-			if !ok {
-				b.t.Skipf("%T has no HasSyncedChecker", b.f)
-			}
+			withChecker := suite.Needs[interface{ HasSyncedChecker() cache.DoneChecker }](b.t, b.f)
 			b.t.ErrorIf(cache.IsDone(withChecker.HasSyncedChecker()),
 				"Done is closed before anything was called")
 			b.add(obj("a", 1))

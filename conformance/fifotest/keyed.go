@@ -16,10 +16,7 @@ import (
 func ofKeyed(clause, name, why string, run func(b *fixture, q contract.KeyedQueue)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, nil)
-		q, ok := b.f.(contract.KeyedQueue)
-		if !ok {
-			t.Skipf("%T is no contract.KeyedQueue", b.f)
-		}
+		q := suite.Needs[contract.KeyedQueue](t, b.f)
 		run(b, q)
 	})
 }

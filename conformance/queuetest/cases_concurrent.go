@@ -152,7 +152,7 @@ var concurrentCases = []suite.Case[env]{
 	}),
 	check("QUEUE-39", "added-before-their-time", whyKept, func(t *suite.T, e env) {
 		// skips others: there an item that waits comes at its time, whenever it was added
-		openPriority(t, e)
+		openAs[priorityQueue](t, e)
 		letsGo(t, e, func(w *world, item string) {
 			w.q.AddAfter(item, w.ticks(never))
 			w.q.Add(item)

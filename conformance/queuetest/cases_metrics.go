@@ -165,7 +165,7 @@ var metricsCases = []suite.Case[env]{
 	}),
 	check("QUEUE-45", "each-priority", whyCounts, func(t *suite.T, e env) {
 		m := newMeter()
-		w, q := openPriority(t, e.metered(t, rankedMeter{m}))
+		w, q := openAs[priorityQueue](t, e.metered(t, rankedMeter{m}))
 		add := func(priority int, items ...string) {
 			q.AddWithOpts(contract.AddOptions{Priority: &priority}, items...)
 		}

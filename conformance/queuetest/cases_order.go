@@ -92,7 +92,7 @@ var orderCases = []suite.Case[env]{
 	}),
 	check("QUEUE-28", "as-the-limiter-says", whyEarly, func(t *suite.T, e env) {
 		l := &scripted{}
-		w, q := openRateLimiting(t, e.configured(t, contract.QueueConfig{Limiter: l}))
+		w, q := openAs[limitedQueue](t, e.configured(t, contract.QueueConfig{Limiter: l}))
 		for _, ticks := range []int{0, 5, 1, 8} {
 			l.delay = w.ticks(ticks)
 			comesAt(w, ticks, func() { q.AddRateLimited("x") })
@@ -102,7 +102,7 @@ var orderCases = []suite.Case[env]{
 	}),
 	check("QUEUE-36", "whichever-is-shorter", whyEarly, func(t *suite.T, e env) {
 		l := &scripted{}
-		w, q := openPriority(t, e.configured(t, contract.QueueConfig{Limiter: l}))
+		w, q := openAs[priorityQueue](t, e.configured(t, contract.QueueConfig{Limiter: l}))
 		tick := w.tick()
 		for _, c := range []struct {
 			limiter, after time.Duration

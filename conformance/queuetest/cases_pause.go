@@ -15,7 +15,7 @@ const (
 )
 
 var pauseCases = []suite.Case[env]{
-	check("QUEUE-50", "until-resume", whyPaused, pausable(func(w *world, q contract.Pausable) {
+	check("QUEUE-50", "until-resume", whyPaused, having(func(w *world, q contract.Pausable) {
 		w.add("a")
 		q.Resume() // nothing to end
 		q.Pause()
@@ -33,7 +33,7 @@ var pauseCases = []suite.Case[env]{
 		w.mustGet("b", "c")
 	})),
 	check("QUEUE-50", "workers-that-waited-before", whyPaused,
-		pausable(func(w *world, q contract.Pausable) {
+		having(func(w *world, q contract.Pausable) {
 			gets := []*getting{w.startGet(), w.startGet(), w.startGet()}
 			w.settle()
 			q.Pause()
@@ -50,7 +50,7 @@ var pauseCases = []suite.Case[env]{
 			}
 		})),
 	check("QUEUE-51", "done-and-added-again", whyResumed,
-		pausable(func(w *world, q contract.Pausable) {
+		having(func(w *world, q contract.Pausable) {
 			w.add("a", "b")
 			w.mustGet("a", "b")
 			w.add("a")
@@ -63,7 +63,7 @@ var pauseCases = []suite.Case[env]{
 		})),
 	check("QUEUE-51", "metrics", whyCounts, func(t *suite.T, e env) {
 		w, m := openMetered(t, e)
-		q := w.mustPause(t)
+		q := suite.Needs[contract.Pausable](t, w.q)
 		w.add("a")
 		w.mustGet("a")
 		q.Pause()
@@ -73,7 +73,7 @@ var pauseCases = []suite.Case[env]{
 			return map[string]int{adds: 3, depth: 2, latency: 1, duration: 1}
 		})
 	}),
-	check("QUEUE-52", "waiting-get", whyStuck, pausable(func(w *world, q contract.Pausable) {
+	check("QUEUE-52", "waiting-get", whyStuck, having(func(w *world, q contract.Pausable) {
 		w.add("a")
 		q.Pause()
 		g := w.startGet()
@@ -83,7 +83,7 @@ var pauseCases = []suite.Case[env]{
 		w.fatalIf(!g.shutdown, "Get = %q of a paused queue that is shut down", g.item)
 		w.mustEnd()
 	})),
-	check("QUEUE-52", "drain", whyDrain, pausable(func(w *world, q contract.Pausable) {
+	check("QUEUE-52", "drain", whyDrain, having(func(w *world, q contract.Pausable) {
 		w.add("a", "b")
 		w.mustGet("a")
 		q.Pause()
@@ -94,21 +94,4 @@ var pauseCases = []suite.Case[env]{
 		w.finish("ShutDownWithDrain of a paused queue after the last Done", drain)
 		w.mustEnd()
 	})),
-}
-
-// pausable runs a case on one queue that can be paused.
-func pausable(run func(w *world, q contract.Pausable)) func(*suite.T, env) {
-	return func(t *suite.T, e env) {
-		w := open(t, e)
-		run(w, w.mustPause(t))
-	}
-}
-
-// mustPause skips the case for a queue that cannot be paused.
-func (w *world) mustPause(t *suite.T) contract.Pausable {
-	q, ok := w.q.(contract.Pausable)
-	if !ok {
-		t.Skipf("%T is no contract.Pausable", w.q)
-	}
-	return q
 }

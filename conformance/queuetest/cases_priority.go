@@ -88,7 +88,7 @@ var priorityCases = []suite.Case[env]{
 		sameInstant(t, e, func(i int) int { return i * 7 % 3 })
 	}),
 	check("QUEUE-32", "as-given", "a controller that retries an item would give it another priority",
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			for _, p := range []int{0, 7, -7, 1 << 30, -1 << 30} {
 				q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
 				w.mustGetWith(q, "a", p)
@@ -99,7 +99,7 @@ var priorityCases = []suite.Case[env]{
 			}
 		})),
 	check("QUEUE-32", "highest-of-several", whyPriority,
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			for _, p := range []int{1, 5, 3} {
 				q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
 			}
@@ -125,19 +125,19 @@ var priorityCases = []suite.Case[env]{
 	check("QUEUE-33", "any-history", whyPriority, func(t *suite.T, e env) {
 		randomPriorities(t, e, false)
 	}),
-	check("QUEUE-34", "later-and-higher", whyLost, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-34", "later-and-higher", whyLost, having(func(w *world, q priorityQueue) {
 		due := w.clock().Now().Add(w.ticks(20))
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(1)}, "a")
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(60), Priority: new(7)}, "a")
 		comesOnceWith(w, q, 7, due)
 	})),
-	check("QUEUE-34", "earlier-and-lower", whyLost, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-34", "earlier-and-lower", whyLost, having(func(w *world, q priorityQueue) {
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(60), Priority: new(7)}, "a")
 		due := w.clock().Now().Add(w.ticks(20))
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(1)}, "a")
 		comesOnceWith(w, q, 7, due)
 	})),
-	check("QUEUE-34", "at-once", whyExtra, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-34", "at-once", whyExtra, having(func(w *world, q priorityQueue) {
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(7)}, "a")
 		q.AddWithOpts(contract.AddOptions{Priority: new(1)}, "a")
 		w.mustGetWith(q, "a", 7)
@@ -147,7 +147,7 @@ var priorityCases = []suite.Case[env]{
 		w.mustGet("canary") // not a: its earlier time no longer counts
 	})),
 	check("QUEUE-34", "at-once-and-later-again", whyEarly,
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			w.addAfter("a", 20)
 			w.add("a")
 			w.mustGet("a")
@@ -168,7 +168,7 @@ var priorityCases = []suite.Case[env]{
 		randomPriorities(t, e, true)
 	}),
 	check("QUEUE-35", "lower-than-before", "an object that was urgent once would be urgent for ever",
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
 			w.mustGetWith(q, "a", 9)
 			q.AddWithOpts(contract.AddOptions{Priority: new(2)}, "a")
@@ -181,7 +181,7 @@ var priorityCases = []suite.Case[env]{
 			w.mustGetWith(q, "a", -2)
 		})),
 	check("QUEUE-35", "delayed-while-processed", whyPriority,
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
 			w.mustGetWith(q, "a", 9)
 			q.AddWithOpts(contract.AddOptions{Priority: new(2), After: w.ticks(2)}, "a")
@@ -191,7 +191,7 @@ var priorityCases = []suite.Case[env]{
 		})),
 	check("QUEUE-36", "the-shorter-delay",
 		"a retry that was asked for soon would wait for a back-off of minutes",
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{RateLimited: true, After: w.ticks(never)}, "a", "b")
 			first, second := w.get(), w.get()
 			w.fatalIf(first == second, "%q came twice, and it was to come once, like the other", first)
@@ -228,7 +228,7 @@ var priorityCases = []suite.Case[env]{
 		}
 		t.FatalIf(!got["d"] || !got["e"], "of two items that were delayed with priority 4 came %v", got)
 	}),
-	check("QUEUE-37", "priority-zero", whyPriority, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-37", "priority-zero", whyPriority, having(func(w *world, q priorityQueue) {
 		q.Add("a")
 		w.mustGetWith(q, "a", 0)
 		q.AddAfter("b", w.ticks(1))
@@ -238,7 +238,7 @@ var priorityCases = []suite.Case[env]{
 		w.mustGetWith(q, "c", 0)
 	})),
 	check("QUEUE-47", "any-history", whyStarve, randomTurns),
-	check("QUEUE-38", "among-busy-ones", whyStarve, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-38", "among-busy-ones", whyStarve, having(func(w *world, q priorityQueue) {
 		const lows, most = 3, 64
 		for i := range lows {
 			q.AddWithOpts(contract.AddOptions{Priority: new(-1000)}, fmt.Sprint("low", i))
@@ -263,16 +263,6 @@ var priorityCases = []suite.Case[env]{
 			}
 		}
 	})),
-}
-
-// openPriority skips the case for a queue without priorities.
-func openPriority(t *suite.T, e env) (*world, priorityQueue) {
-	w := open(t, e)
-	q, ok := w.q.(priorityQueue)
-	if !ok {
-		t.Skipf("%T is no contract.PriorityQueue", w.q)
-	}
-	return w, q
 }
 
 // getWith takes out an item, which must be due, with its priority.

@@ -10,7 +10,7 @@ import (
 const whyCount = "controllers give up on an item by its count"
 
 var rateCases = []suite.Case[env]{
-	check("QUEUE-28", "comes-once", whyLost, withLimiter(func(w *world, q limitedQueue) {
+	check("QUEUE-28", "comes-once", whyLost, having(func(w *world, q limitedQueue) {
 		q.AddRateLimited("a")
 		w.mustGet("a")
 		if n := q.NumRequeues("a"); n > 1 {
@@ -22,7 +22,7 @@ var rateCases = []suite.Case[env]{
 		w.add("last")
 		w.mustGet("last")
 	})),
-	check("QUEUE-28", "while-processed", whyTwice, withLimiter(func(w *world, q limitedQueue) {
+	check("QUEUE-28", "while-processed", whyTwice, having(func(w *world, q limitedQueue) {
 		w.add("a")
 		w.mustGet("a")
 		q.AddRateLimited("a")
@@ -32,7 +32,7 @@ var rateCases = []suite.Case[env]{
 		w.done("a")
 		w.mustGet("a")
 	})),
-	check("QUEUE-29", "counts-each-item", whyCount, withLimiter(func(w *world, q limitedQueue) {
+	check("QUEUE-29", "counts-each-item", whyCount, having(func(w *world, q limitedQueue) {
 		w.mustCount(q, "a", 0)
 		per := failOnce(w, q, "a")
 		for n := 2; n <= 4; n++ {
@@ -47,7 +47,7 @@ var rateCases = []suite.Case[env]{
 		w.mustGet("b")
 		w.mustCount(q, "b", per)
 	})),
-	check("QUEUE-30", "count-only", whyCount, withLimiter(func(w *world, q limitedQueue) {
+	check("QUEUE-30", "count-only", whyCount, having(func(w *world, q limitedQueue) {
 		q.Forget("never failed")
 		per := failOnce(w, q, "a")
 		failOnce(w, q, "a")
@@ -56,7 +56,7 @@ var rateCases = []suite.Case[env]{
 		failOnce(w, q, "a")
 		w.mustCount(q, "a", per)
 	})),
-	check("QUEUE-30", "item-stays", whyLost, withLimiter(func(w *world, q limitedQueue) {
+	check("QUEUE-30", "item-stays", whyLost, having(func(w *world, q limitedQueue) {
 		per := failOnce(w, q, "a")
 		q.AddRateLimited("a")
 		w.awaitCount(q, "a", 2*per)
@@ -68,15 +68,6 @@ var rateCases = []suite.Case[env]{
 		w.done("a")
 		w.mustGet("a")
 	})),
-}
-
-func openRateLimiting(t *suite.T, e env) (*world, limitedQueue) {
-	w := open(t, e)
-	q, ok := w.q.(limitedQueue)
-	if !ok {
-		t.Skipf("%T is no contract.RateLimitingQueue", w.q)
-	}
-	return w, q
 }
 
 // failOnce takes item through one AddRateLimited, Get and Done. It returns how much the

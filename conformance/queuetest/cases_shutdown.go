@@ -60,7 +60,7 @@ var shutdownCases = []suite.Case[env]{
 			w.mustEnd()
 		})),
 	check("QUEUE-11", "with-priority", "a worker would take the end for an item",
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(3)}, "a")
 			w.awaitLen(1)
 			w.q.ShutDown()

@@ -290,19 +290,20 @@ func with(run func(w *world)) func(*suite.T, env) {
 	return func(t *suite.T, e env) { run(open(t, e)) }
 }
 
-// withPriorities runs a case on one queue with priorities.
-func withPriorities(run func(w *world, q priorityQueue)) func(*suite.T, env) {
-	return func(t *suite.T, e env) { run(openPriority(t, e)) }
+// openAs is open for a queue that is a Q. It skips the case for others.
+func openAs[Q any](t *suite.T, e env) (*world, Q) {
+	w := open(t, e)
+	return w, suite.Needs[Q](t, w.q)
+}
+
+// having runs a case on one queue that is a Q.
+func having[Q any](run func(w *world, q Q)) func(*suite.T, env) {
+	return func(t *suite.T, e env) { run(openAs[Q](t, e)) }
 }
 
 // judged runs a case on one queue with priorities and its referee.
 func judged(run func(r *referee)) func(*suite.T, env) {
 	return func(t *suite.T, e env) { run(openReferee(t, e)) }
-}
-
-// withLimiter runs a case on one queue with a limiter.
-func withLimiter(run func(w *world, q limitedQueue)) func(*suite.T, env) {
-	return func(t *suite.T, e env) { run(openRateLimiting(t, e)) }
 }
 
 // counted runs a case on one queue whose metrics are kept.

@@ -20,7 +20,7 @@ func (w failingWrite) each(t *suite.T, newStore NewStore, f func(x *trial, how s
 	failures(func(how string, bad *item) {
 		x := newTrial(t, newStore, allIndexes...)
 		if w.batch {
-			transactor(t, x.s)
+			suite.Needs[contract.Transactor](t, x.s)
 		}
 		x.add(crowd(9)...)
 		how = w.name + " with " + how

@@ -105,7 +105,7 @@ func (sc scene) play(t *suite.T, newStore NewStore, r read) {
 	// Yielding inside an IndexFunc stretches a write, so that readers run during it.
 	s := newStore(indexersBefore(runtime.Gosched, one, many, maybe, own))
 	if sc.batch {
-		transactor(t, s)
+		suite.Needs[contract.Transactor](t, s)
 	}
 	for _, i := range sc.content(0) {
 		s.Add(i.key, i)

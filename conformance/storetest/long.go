@@ -153,8 +153,8 @@ func longCases() []suite.Case[NewStore] {
 
 func (sc longScene) play(t *suite.T, newStore NewStore, r longRead) {
 	s := newStore(longIndexers())
-	if _, ok := s.(contract.Appender); r.append && !ok {
-		t.Skipf("no AppendList")
+	if r.append {
+		suite.Needs[contract.Appender](t, s)
 	}
 	for n := range longObjects {
 		s.Add(longKey(n), &numbered{n})

@@ -120,7 +120,7 @@ func (x *trial) must(err error) { must(x.T, err) }
 
 // transaction makes the writes at once. It skips the case if the store has no Transaction.
 func (x *trial) transaction(writes ...contract.StoreTransaction) {
-	transactor(x.T, x.s).Transaction(writes...)
+	suite.Needs[contract.Transactor](x.T, x.s).Transaction(writes...)
 	x.m.apply(writes...)
 }
 

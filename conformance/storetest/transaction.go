@@ -56,7 +56,7 @@ var transactionCases = []suite.Case[NewStore]{
 	onIndexes([]string{one}, "STORE-38", "two-writers",
 		"two batches that mingle leave a state that neither asked for",
 		func(x *trial) {
-			b := transactor(x.T, x.s)
+			b := suite.Needs[contract.Transactor](x.T, x.s)
 			// Each batch writes its number under both keys, and moves both to its index value.
 			write := func(n int) {
 				value := string("abc"[n%3])
@@ -102,9 +102,7 @@ var transactionCases = []suite.Case[NewStore]{
 	{Clause: "STORE-50", Name: "delete-with-object", Run: func(t *suite.T, newStore NewStore) {
 		for what, obj := range unindexable() {
 			x := newTrial(t, newStore, allIndexes...)
-			if _, ok := x.s.(contract.ObjectDeleter); !ok {
-				t.Skipf("no DeleteWithObject")
-			}
+			suite.Needs[contract.ObjectDeleter](t, x.s)
 			x.add(crowd(6)...)
 			if p := panicOf(func() {
 				x.write(txn(contract.TransactionTypeDelete, key(4), obj))
@@ -129,13 +127,4 @@ func unindexable() map[string]any {
 			Obj: bad},
 		"a string": "gone",
 	}
-}
-
-// transactor skips the case if the store has no Transaction.
-func transactor(t *suite.T, s contract.Store) contract.Transactor {
-	b, ok := s.(contract.Transactor)
-	if !ok {
-		t.Skipf("no Transaction")
-	}
-	return b
 }

@@ -20,10 +20,7 @@ func versionCase(clause, name, why string,
 	return suite.Case[NewStore]{Clause: clause, Name: name, Why: why,
 		Run: func(t *suite.T, newStore NewStore) {
 			s := newStore(contract.Indexers{})
-			v, ok := s.(contract.ResourceVersioner)
-			if !ok {
-				t.Skipf("no LastStoreSyncResourceVersion")
-			}
+			v := suite.Needs[contract.ResourceVersioner](t, s)
 			body(t, s, func(want, when string) {
 				got := v.LastStoreSyncResourceVersion()
 				t.FatalIf(got != want, "LastStoreSyncResourceVersion after %s is %q; want %q", when, got, want)
@@ -56,10 +53,7 @@ var versionCases = []suite.Case[NewStore]{
 	versionCase("STORE-41", "delete",
 		"the deletion is the newest event of its object, and its version is that of the cache",
 		func(t *suite.T, s contract.Store, is func(want, when string)) {
-			d, ok := s.(contract.ObjectDeleter)
-			if !ok {
-				t.Skipf("no DeleteWithObject")
-			}
+			d := suite.Needs[contract.ObjectDeleter](t, s)
 			for _, k := range []string{"a", "b", "c"} {
 				s.Add(k, versioned(k, "10"))
 			}
@@ -115,7 +109,7 @@ var versionCases = []suite.Case[NewStore]{
 		}),
 	versionCase("STORE-43", "transaction", "a batch is as new as its last event",
 		func(t *suite.T, s contract.Store, is func(want, when string)) {
-			b := transactor(t, s)
+			b := suite.Needs[contract.Transactor](t, s)
 			b.Transaction(
 				txn(contract.TransactionTypeAdd, "a", versioned("a", "10")),
 				txn(contract.TransactionTypeUpdate, "a", versioned("a", "11")),
