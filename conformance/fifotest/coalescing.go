@@ -36,7 +36,8 @@ var coalescingCases = fifoCases{
 			b.remove(obj("a", 3))
 			b.add(obj("a", 4))
 			got := render(p.item.(contract.Deltas))
-			b.t.FatalIf(got != "Added(a@1) Deleted(tombstone a a@2)", "deltas that were popped became %s", got)
+			b.t.FatalIf(got != "Added(a@1) Deleted(tombstone a a@2)",
+				"deltas that were popped became %s", got)
 		}),
 	coalescing("FIFO-27", "keeps-its-place", "a key that changes often is starved", nil,
 		func(b *fixture) {

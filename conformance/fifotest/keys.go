@@ -30,7 +30,8 @@ var keyCases = fifoCases{
 	on("FIFO-9", "key-error-in-a-list", "a bad object in a list passes unseen", objs(),
 		func(b *fixture) {
 			only(b.t, contract.Coalescing, contract.InOrder)
-			wantKeyError(b.t, "Replace", b.f.Replace([]any{obj("a", 1), "no key", obj("b", 2)}, "7"), "no key")
+			err := b.f.Replace([]any{obj("a", 1), "no key", obj("b", 2)}, "7")
+			wantKeyError(b.t, "Replace", err, "no key")
 		}),
 	on("FIFO-9", "list-without-keys", "one object without a key keeps a whole list from the cache",
 		nil, func(b *fixture) {
