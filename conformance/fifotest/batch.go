@@ -27,10 +27,7 @@ func ofBatches(clause, name, why string,
 	run func(b *fixture, popBatch func(result error) batch)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, known())
-		popper, ok := b.f.(contract.BatchPopper)
-		if !ok {
-			t.Skipf("%T has no PopBatch", b.f)
-		}
+		popper := suite.Needs[contract.BatchPopper](t, b.f)
 		run(b, func(result error) batch {
 			return await(t, start(t, func() batch { return popBatchOnce(popper, result) }),
 				"PopBatch does not return although something waits")
@@ -88,16 +85,14 @@ var batchCases = fifoCases{
 				seen := map[string]bool{}
 				for _, d := range batch.deltas {
 					key := d.Object.(*object).key
-					if seen[key] && b.class == contract.Coalescing {
-						b.t.Fatalf("key %s is twice in the batch %s", key, render(batch.deltas))
-					}
+					b.t.FatalIf(seen[key] && b.class == contract.Coalescing, "key %s is twice in the batch %s",
+						key, render(batch.deltas))
 					seen[key] = true
 					got = append(got, contract.Deltas{d})
 				}
 			}
-			if len(got) != len(m.Waiting) {
-				b.t.Fatalf("PopBatch gave %d things, Pop would give %d", len(got), len(m.Waiting))
-			}
+			b.t.FatalIf(len(got) != len(m.Waiting), "PopBatch gave %d things, Pop would give %d", len(got),
+				len(m.Waiting))
 			for i, want := range m.Waiting {
 				if !slices.Equal(got[i], want.Deltas) {
 					b.t.Fatalf("PopBatch gave, as number %d, %s; Pop would give %s", i, render(got[i]),
@@ -126,9 +121,7 @@ var batchCases = fifoCases{
 			want := []string{"Added(a@1)", "Added(b@2) Updated(b@4)", "Added(c@3) Deleted(c@5)",
 				"Added(d@6)",
 				"Added(e@7)"}
-			if !slices.Equal(got, want) {
-				b.t.Fatalf("PopBatch gave, key by key, %q; want %q", got, want)
-			}
+			b.t.FatalIf(!slices.Equal(got, want), "PopBatch gave, key by key, %q; want %q", got, want)
 		}),
 	ofBatches("FIFO-42", "who-is-called",
 		"an event is processed twice, or not at all, or its error is lost",
@@ -137,19 +130,15 @@ var batchCases = fifoCases{
 			for i := range 3 {
 				b.add(obj("a", 2*i))
 				one := popBatch(cause)
-				if one.asOne != 1 || one.asBatch != 0 || one.err != cause || len(one.deltas) != 1 {
-					b.t.Fatalf("PopBatch of one event: processSingle called %d times, processBatch %d times, "+
-						"error %v; want 1, 0, that of the process",
-						one.asOne, one.asBatch, one.err)
-				}
+				b.t.FatalIf(one.asOne != 1 || one.asBatch != 0 || one.err != cause || len(one.deltas) != 1,
+					"PopBatch of one event: processSingle called %d times, processBatch %d times, "+
+						"error %v; want 1, 0, that of the process", one.asOne, one.asBatch, one.err)
 				b.add(obj("a", 2*i), obj("b", 2*i+1))
 				two := popBatch(cause)
-				if two.err != cause || two.asOne+two.asBatch != 1 ||
-					(len(two.deltas) > 1) != (two.asBatch == 1) {
-					b.t.Fatalf("PopBatch of %d events: processSingle called %d times, processBatch %d times, "+
-						"error %v",
-						len(two.deltas), two.asOne, two.asBatch, two.err)
-				}
+				b.t.FatalIf(two.err != cause || two.asOne+two.asBatch != 1 ||
+					(len(two.deltas) > 1) != (two.asBatch == 1),
+					"PopBatch of %d events: processSingle called %d times, processBatch %d times, "+"error %v",
+					len(two.deltas), two.asOne, two.asBatch, two.err)
 				if len(two.deltas) == 1 {
 					popBatch(nil)
 				}
@@ -170,9 +159,8 @@ var batchCases = fifoCases{
 			b.add(obj("d", 5), obj("e", 6))
 			for _, got := range drainBatches(b, popBatch) {
 				for _, d := range got.deltas {
-					if (d.Type == contract.ReplacedAll || d.Type == contract.SyncAll) && len(got.deltas) > 1 {
-						b.t.Fatalf("%s is in a batch of %d", d.Type, len(got.deltas))
-					}
+					b.t.FatalIf((d.Type == contract.ReplacedAll || d.Type == contract.SyncAll) &&
+						len(got.deltas) > 1, "%s is in a batch of %d", d.Type, len(got.deltas))
 				}
 			}
 		}),
@@ -188,18 +176,14 @@ var batchCases = fifoCases{
 				b.must(got.err)
 				for _, d := range got.deltas {
 					later = d.Type == contract.Added
-					if got.isInitial == later {
-						b.t.Fatalf("isInInitialList is %t for the batch %s", got.isInitial, render(got.deltas))
-					}
-				}
-				if later && !b.f.HasSynced() {
-					b.t.Fatalf("HasSynced is false though all of the initial list was popped")
-				}
-				if o, ok := got.deltas.Newest().Object.(*object); ok && o.key != "c" && !later &&
-					b.f.HasSynced() {
-					b.t.Fatalf("HasSynced is true after %s, before the end of the initial list",
+					b.t.FatalIf(got.isInitial == later, "isInInitialList is %t for the batch %s", got.isInitial,
 						render(got.deltas))
 				}
+				b.t.FatalIf(later && !b.f.HasSynced(),
+					"HasSynced is false though all of the initial list was popped")
+				o, ok := got.deltas.Newest().Object.(*object)
+				b.t.FatalIf(ok && o.key != "c" && !later && b.f.HasSynced(),
+					"HasSynced is true after %s, before the end of the initial list", render(got.deltas))
 			}
 			b.synced(true, "the initial list was popped")
 		}),
@@ -258,15 +242,11 @@ var batchCases = fifoCases{
 			b.drain()
 		}),
 	check("FIFO-45", "each-producer-wakes", whySleeps, func(t *suite.T, construct newFIFO) {
-		if !hasBatches(t, construct) {
-			t.Skipf("the FIFO has no PopBatch")
-		}
+		suite.Needs[contract.BatchPopper](t, setUp(t, construct, nil).f)
 		eachProducerWakes(t, construct, byPopBatch)
 	}),
 	check("FIFO-45", "a-pop-that-waits-rests", whyRests, func(t *suite.T, construct newFIFO) {
-		if !hasBatches(t, construct) {
-			t.Skipf("the FIFO has no PopBatch")
-		}
+		suite.Needs[contract.BatchPopper](t, setUp(t, construct, nil).f)
 		rests(t, construct, byPopBatch)
 	}),
 	ofBatches("FIFO-45", "waits-and-closes", "a controller that pops in batches hangs or spins",
@@ -280,17 +260,14 @@ var batchCases = fifoCases{
 				o := obj("a", round)
 				b.add(o)
 				got := await(b.t, waiting, "Add does not wake a PopBatch that waits")
-				if got.err != nil || render(got.deltas) != fmt.Sprintf("Added(%v)", o) {
-					b.t.Fatalf("the PopBatch that waited gave %s, %v; want Added(%v)", render(got.deltas), got.err,
-						o)
-				}
+				b.t.FatalIf(got.err != nil || render(got.deltas) != fmt.Sprintf("Added(%v)", o),
+					"the PopBatch that waited gave %s, %v; want Added(%v)", render(got.deltas), got.err, o)
 			}
 			waiting := start(b.t, func() batch { return popBatchOnce(popper, nil) })
 			b.f.Close()
 			got := await(b.t, waiting, "Close does not wake a PopBatch that waits")
-			if !errors.Is(got.err, contract.ErrFIFOClosed) || got.asOne+got.asBatch != 0 {
-				b.t.Fatalf("PopBatch of a closed, empty FIFO returned %v and called process %d times", got.err,
-					got.asOne+got.asBatch)
-			}
+			b.t.FatalIf(!errors.Is(got.err, contract.ErrFIFOClosed) || got.asOne+got.asBatch != 0,
+				"PopBatch of a closed, empty FIFO returned %v and called process %d times", got.err, got.asOne+
+					got.asBatch)
 		}),
 }

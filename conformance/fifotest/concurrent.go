@@ -124,9 +124,7 @@ var concurrentCases = fifoCases{
 					} else {
 						err = b.f.Update(o)
 					}
-					if err != nil {
-						t.Errorf("queueing %v: %v", o, err)
-					}
+					t.ErrorIf(err != nil, "queueing %v: %v", o, err)
 					if i%64 == 0 {
 						b.f.HasSynced()
 					}
@@ -162,9 +160,7 @@ var concurrentCases = fifoCases{
 					p := await(t, w, "a Pop still waits though as many events came as Pops wait")
 					got[render(p.deltas)] = true
 				}
-				if len(got) != waiters {
-					t.Fatalf("%d Pops gave %d different events", waiters, len(got))
-				}
+				t.FatalIf(len(got) != waiters, "%d Pops gave %d different events", waiters, len(got))
 			}
 		}),
 	unlocked(check("FIFO-21", "both-at-once",
@@ -216,9 +212,8 @@ var concurrentCases = fifoCases{
 			}
 			produce(t, producers, func(p int) {
 				for i := range n {
-					if err := b.f.Update(obj(fmt.Sprintf("k%d", i%7), p*n+i)); err != nil {
-						t.Errorf("Update: %v", err)
-					}
+					err := b.f.Update(obj(fmt.Sprintf("k%d", i%7), p*n+i))
+					t.ErrorIf(err != nil, "Update: %v", err)
 				}
 			})
 			b.f.Close()
@@ -239,9 +234,8 @@ var concurrentCases = fifoCases{
 						return
 					}
 					for range 50 {
-						if err := b.f.Resync(); err != nil {
-							t.Errorf("Resync: %v", err)
-						}
+						err := b.f.Resync()
+						t.ErrorIf(err != nil, "Resync: %v", err)
 						for range 10 {
 							runtime.Gosched()
 						}
@@ -294,10 +288,8 @@ var concurrentCases = fifoCases{
 			produce(t, 2, func(p int) {
 				for i := range t.Scale(200) {
 					o := obj("a", i)
-					if err := errors.Join(b.f.Update(o), b.f.Delete(o), b.f.Replace([]any{o}, "7"),
-						b.f.Resync()); err != nil {
-						t.Errorf("producer %d: %v", p, err)
-					}
+					err := errors.Join(b.f.Update(o), b.f.Delete(o), b.f.Replace([]any{o}, "7"), b.f.Resync())
+					t.ErrorIf(err != nil, "producer %d: %v", p, err)
 				}
 			})
 			b.f.Close()
@@ -327,4 +319,111 @@ func (c *consulted) check(call string) {
 	if n := c.violations.Load(); n > 0 {
 		c.t.Fatalf("KnownObjects was consulted %d times, by %s, when it must not be", n, call)
 	}
+}
+
+// A hundred producers at once, and a goroutine that waits for the initial list among them.
+
+// consumeBatches is consume with PopBatch.
+func consumeBatches(t *suite.T, f contract.BatchPopper,
+	process func(contract.Deltas)) <-chan struct{} {
+	return start(t, func() struct{} {
+		for {
+			err := f.PopBatch(func(deltas []contract.Delta, _ bool) error {
+				process(deltas)
+				return nil
+			}, func(o any, _ bool) error {
+				process(o.(contract.Deltas))
+				return nil
+			})
+			if errors.Is(err, contract.ErrFIFOClosed) {
+				return struct{}{}
+			}
+			if err != nil {
+				t.Errorf("PopBatch: %v", err)
+				return struct{}{}
+			}
+		}
+	})
+}
+
+// crowd lets a hundred producers queue their events, on a few shared keys and on many keys
+// of their own. It checks that all events come out in order.
+func crowd(t *suite.T, b *fixture, consume func(process func(contract.Deltas)) <-chan struct{}) {
+	const producers = 100
+	n := t.Scale(60)
+	s := newSeen(t, n)
+	consumed := consume(func(deltas contract.Deltas) { s.add(deltas, true) })
+	produce(t, producers, func(p int) {
+		for i := range n {
+			key := fmt.Sprintf("shared%d", i%5)
+			if i%4 == 0 {
+				key = fmt.Sprintf("own%d-%d", p, i)
+			}
+			err := b.f.Update(obj(key, p*n+i))
+			t.ErrorIf(err != nil, "Update: %v", err)
+		}
+	})
+	b.f.Close()
+	await(t, consumed, "the consumer does not return though the FIFO is closed")
+	s.complete(producers)
+}
+
+var crowdCases = fifoCases{
+	on("FIFO-20", "hundred-producers", "an event is lost when a whole cluster changes at once", nil,
+		func(b *fixture) {
+			crowd(b.t, b, func(process func(contract.Deltas)) <-chan struct{} {
+				return consume(b.t, b.f, process)
+			})
+		}),
+	on("FIFO-20", "hundred-producers-in-batches",
+		"an event is lost when a whole cluster changes at once", nil, func(b *fixture) {
+			popper := suite.Needs[contract.BatchPopper](b.t, b.f)
+			crowd(b.t, b, func(process func(contract.Deltas)) <-chan struct{} {
+				return consumeBatches(b.t, popper, process)
+			})
+		}),
+	check("FIFO-17", "watched-in-a-crowd",
+		"a controller starts on half a cache because others were busy meanwhile",
+		func(t *suite.T, construct newFIFO) {
+			for range t.Scale(3) {
+				b := setUp(t, construct, nil)
+				const n = 50
+				var list []any
+				for i := range n {
+					list = append(list, obj(fmt.Sprintf("i%d", i), i))
+				}
+				b.replace(list...)
+				var processed atomic.Int64 // objects of the list
+				var stop atomic.Bool
+				t.Cleanup(func() { stop.Store(true) })
+				watched := start(t, func() (early int64) {
+					for !b.f.HasSynced() && !stop.Load() {
+						runtime.Gosched()
+					}
+					return n - processed.Load()
+				})
+				consumed := consume(t, b.f, func(deltas contract.Deltas) {
+					runtime.Gosched()
+					for _, d := range deltas {
+						switch d.Type {
+						case contract.Replaced:
+							processed.Add(1)
+						case contract.ReplacedAll:
+							processed.Add(n)
+						}
+					}
+				})
+				produce(t, 4, func(p int) {
+					for i := range n {
+						err := b.f.Update(obj(fmt.Sprintf("k%d", i), n+p*n+i))
+						t.ErrorIf(err != nil, "Update: %v", err)
+					}
+				})
+				left := await(t, watched, "HasSynced does not become true though the consumer goes on")
+				t.ErrorIf(left > 0, "HasSynced was true while %d of %d of the initial list were not processed",
+					left, n)
+				b.f.Close()
+				await(t, consumed, "the consumer does not return though the FIFO is closed")
+			}
+		}),
 }

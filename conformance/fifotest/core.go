@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"weak"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
@@ -13,7 +14,7 @@ import (
 
 var coreCases = fifoCases{
 	on("FIFO-1", "order-of-arrival",
-		"handlers see a pod before the namespace that it was created in", func(t *suite.T, b *fixture) {
+		"handlers see a pod before the namespace that it was created in", nil, func(b *fixture) {
 			var want []string
 			for i := range 300 { // beyond any first buffer
 				o := obj(fmt.Sprintf("k%d", i), i)
@@ -22,8 +23,8 @@ var coreCases = fifoCases{
 			}
 			b.drain(want...)
 		}),
-	on("FIFO-1", "order-over-refills", "a buffer that wraps around mixes up old and new",
-		func(t *suite.T, b *fixture) {
+	on("FIFO-1", "order-over-refills", "a buffer that wraps around mixes up old and new", nil,
+		func(b *fixture) {
 			next, out := 0, 0
 			for _, step := range []struct {
 				in, out int
@@ -45,22 +46,21 @@ var coreCases = fifoCases{
 	check("FIFO-2", "a-pop-that-waits-rests", whyRests, func(t *suite.T, construct newFIFO) {
 		rests(t, construct, byPop)
 	}),
-	on("FIFO-2", "one-at-a-time", "an informer sleeps over the last event before a quiet hour",
-		func(t *suite.T, b *fixture) {
-			rnd := t.Rand()
+	on("FIFO-2", "one-at-a-time", "an informer sleeps over the last event before a quiet hour", nil,
+		func(b *fixture) {
+			rnd := b.t.Rand()
 			handled := make(chan string, 1)
-			consumed := consume(t, b.f, func(deltas contract.Deltas) { handled <- render(deltas) })
-			for i := range t.Scale(5000) {
+			consumed := consume(b.t, b.f, func(deltas contract.Deltas) { handled <- render(deltas) })
+			for i := range b.t.Scale(5000) {
 				o := obj("a", i)
 				linger(rnd.IntN(500)) // the consumer is about to wait
 				b.add(o)
-				if got := await(t, handled, "Add does not wake the consumer"); got != fmt.Sprintf("Added(%v)",
-					o) {
-					t.Fatalf("the consumer was given %s after the Add of %v", got, o)
-				}
+				got := await(b.t, handled, "Add does not wake the consumer")
+				b.t.FatalIf(got != fmt.Sprintf("Added(%v)", o), "the consumer was given %s after the Add of %v",
+					got, o)
 			}
 			b.f.Close()
-			await(t, consumed, "the consumer does not return though the FIFO is closed")
+			await(b.t, consumed, "the consumer does not return though the FIFO is closed")
 		}),
 	check("FIFO-3", "close-wakes", "a controller that is told to stop hangs for ever in Pop",
 		func(t *suite.T, construct newFIFO) {
@@ -80,18 +80,18 @@ var coreCases = fifoCases{
 				closedAndEmpty(t, b.popWith(nil))
 			}
 		}),
-	on("FIFO-3", "close-twice", "a second Close in a shutdown panics", func(t *suite.T, b *fixture) {
+	on("FIFO-3", "close-twice", "a second Close in a shutdown panics", nil, func(b *fixture) {
 		b.f.Close()
 		b.f.Close()
-		closedAndEmpty(t, b.popWith(nil))
+		closedAndEmpty(b.t, b.popWith(nil))
 	}),
-	on("FIFO-4", "what-waits-is-delivered", "the last events before a shutdown are lost",
-		func(t *suite.T, b *fixture) {
+	on("FIFO-4", "what-waits-is-delivered", "the last events before a shutdown are lost", nil,
+		func(b *fixture) {
 			b.add(obj("a", 1), obj("b", 2))
 			b.f.Close()
 			b.pop("Added(a@1)")
 			b.pop("Added(b@2)")
-			closedAndEmpty(t, b.popWith(nil))
+			closedAndEmpty(b.t, b.popWith(nil))
 		}),
 	check("FIFO-64", "after-close",
 		"a reflector that gets an event as the informer stops would never end",
@@ -105,10 +105,9 @@ var coreCases = fifoCases{
 				b.drain(p.want(b.class))
 			}
 		}),
-	check("FIFO-5", "types-and-objects",
-		"the consumer takes an update for a creation, or gets another object",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known(obj("c", 0)))
+	on("FIFO-5", "types-and-objects",
+		"the consumer takes an update for a creation, or gets another object", objs(obj("c", 0)),
+		func(b *fixture) {
 			a, u, d := obj("a", 1), obj("b", 2), obj("c", 3)
 			b.add(a)
 			b.update(u)
@@ -120,43 +119,36 @@ var coreCases = fifoCases{
 			} {
 				p := b.popWith(nil)
 				if len(p.deltas) != 1 || p.deltas[0] != want {
-					t.Fatalf("Pop gave process %s, want %s with the object that was given, not a copy",
+					b.t.Fatalf("Pop gave process %s, want %s with the object that was given, not a copy",
 						render(p.deltas), render(contract.Deltas{want}))
 				}
 			}
 			b.drain()
 		}),
-	on("FIFO-6", "item-and-error", "a failed process is taken for a success",
-		func(t *suite.T, b *fixture) {
-			b.add(obj("a", 1), obj("b", 2))
-			cause := errors.New("cannot process")
-			for i, want := range []string{"Added(a@1)", "Added(b@2)"} {
-				err := []error{cause, nil}[i]
-				p := b.popWith(func(any, bool) error { return err })
-				returned, ok := p.item.(contract.Deltas)
-				if !ok || render(returned) != want || render(p.deltas) != want {
-					t.Fatalf("process got %s and Pop returned %T %s, want %s from both", render(p.deltas), p.item,
-						render(returned), want)
-				}
-				if p.err != err {
-					t.Fatalf("Pop returned error %v, process returned %v", p.err, err)
-				}
-				if p.calls != 1 {
-					t.Fatalf("process was called %d times", p.calls)
-				}
-			}
-			b.drain() // an error alone puts nothing back
-		}),
+	on("FIFO-6", "item-and-error", "a failed process is taken for a success", nil, func(b *fixture) {
+		b.add(obj("a", 1), obj("b", 2))
+		cause := errors.New("cannot process")
+		for i, want := range []string{"Added(a@1)", "Added(b@2)"} {
+			err := []error{cause, nil}[i]
+			p := b.popWith(func(any, bool) error { return err })
+			returned, ok := p.item.(contract.Deltas)
+			b.t.FatalIf(!ok || render(returned) != want || render(p.deltas) != want,
+				"process got %s and Pop returned %T %s, want %s from both", render(p.deltas), p.item,
+				render(returned), want)
+			b.t.FatalIf(p.err != err, "Pop returned error %v, process returned %v", p.err, err)
+			b.t.FatalIf(p.calls != 1, "process was called %d times", p.calls)
+		}
+		b.drain() // an error alone puts nothing back
+	}),
 	on("FIFO-6", "requeue-elsewhere",
-		"a consumer that asks for a requeue where there is none loses its error",
-		func(t *suite.T, b *fixture) {
+		"a consumer that asks for a requeue where there is none loses its error", nil, func(b *fixture) {
 			if _, ok := b.f.(contract.KeyedQueue); ok {
-				t.Skipf("%T is a contract.KeyedQueue and puts back", b.f)
+				b.t.Skipf("%T is a contract.KeyedQueue and puts back", b.f)
 			}
 			b.add(obj("a", 1))
 			var want error = contract.ErrRequeue{Err: errNoKey}
 			if p := b.popWith(func(any, bool) error { return want }); p.err != want {
-				t.Fatalf("Pop returned error %v, process returned %v", p.err, want)
+				b.t.Fatalf("Pop returned error %v, process returned %v", p.err, want)
 			}
 			b.drain()
 		}),
@@ -197,17 +189,12 @@ var coreCases = fifoCases{
 				b.drain()
 			}
 		}),
-	check("FIFO-63", "len", "a metric of the backlog says that there is none, or stops the informer",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known())
-			f, ok := b.f.(interface{ Len() int })
-			if !ok {
-				t.Skipf("%T has no Len", b.f)
-			}
+	on("FIFO-63", "len", "a metric of the backlog says that there is none, or stops the informer",
+		objs(), func(b *fixture) {
+			f := suite.Needs[interface{ Len() int }](b.t, b.f)
 			want := func(n int, when string) {
-				if got := await(t, start(t, f.Len), "Len does not return"); got != n {
-					t.Fatalf("Len is %d, want %d: %s", got, n, when)
-				}
+				got := await(b.t, start(b.t, f.Len), "Len does not return")
+				b.t.FatalIf(got != n, "Len is %d, want %d: %s", got, n, when)
 			}
 			want(0, "nothing came")
 			for i := range 200 {
@@ -223,7 +210,7 @@ var coreCases = fifoCases{
 					want(199-i, "one came and one was popped")
 				}
 			}
-			if settingsOf(t).unlocked {
+			if settingsOf(b.t).unlocked {
 				var within int
 				b.popWith(func(any, bool) error {
 					b.add(obj("x", 201), obj("y", 202))
@@ -232,7 +219,7 @@ var coreCases = fifoCases{
 					return nil
 				})
 				if least := 149 + 3; within < least {
-					t.Fatalf("Len is %d while process runs, when 149 keys waited and three calls came since; "+
+					b.t.Fatalf("Len is %d while process runs, when 149 keys waited and three calls came since; "+
 						"want at least %d", within, least)
 				}
 			}
@@ -296,19 +283,85 @@ func eachProducerWakes(t *suite.T, construct newFIFO, by popper) {
 			}
 			p.produce(b, o)
 			got := await(t, waiting, p.name+" does not wake a "+by.name+" that waits")
-			if got.err != nil || render(got.deltas) != want {
-				t.Fatalf("the %s that waited gave %q, %v after %s; want %q", by.name, render(got.deltas),
-					got.err, p.name, want)
-			}
+			t.FatalIf(got.err != nil || render(got.deltas) != want,
+				"the %s that waited gave %q, %v after %s; want %q", by.name, render(got.deltas), got.err,
+				p.name, want)
 		}
 	}
 }
 
 func closedAndEmpty(t *suite.T, p popped) {
-	if !errors.Is(p.err, contract.ErrFIFOClosed) {
-		t.Fatalf("Pop of a closed, empty FIFO returned error %v, want ErrFIFOClosed", p.err)
+	t.FatalIf(!errors.Is(p.err, contract.ErrFIFOClosed),
+		"Pop of a closed, empty FIFO returned error %v, want ErrFIFOClosed", p.err)
+	t.FatalIf(p.calls != 0 || p.item != nil,
+		"Pop of a closed, empty FIFO called process %d times and returned %v", p.calls, p.item)
+}
+
+// What a FIFO keeps of what was popped.
+
+// keptAfterPop is the bound of FIFO-24: how many popped objects a FIFO may keep.
+const keptAfterPop = 16
+
+var memoryCases = fifoCases{
+	byEachPopper("FIFO-24", "no-longer-reachable",
+		"the memory of a cluster's worth of objects stays with an empty FIFO",
+		func(t *suite.T, construct newFIFO, by popper) {
+			const n = 200
+			for _, in := range []struct {
+				name  string
+				keys  int
+				queue func(b *fixture, objs ...any)
+			}{
+				{"Add", n, (*fixture).add},
+				{"Update, two for each key", n / 2, (*fixture).update},
+				{"Replace", n, (*fixture).replace},
+			} {
+				b := by.setUp(t, construct, nil)
+				refs := queueTraced(b, n, in.keys, in.queue)
+				b.add(obj("last", n)) // what still waits must not keep the others alive
+				takeObjects(b, n)
+				b.add(obj("later", n+1)) // nor must what comes next
+				// One collection may miss what a dead slot of a stack still names.
+				t.Eventually(func() bool { return alive(refs) <= keptAfterPop }, runtime.GC,
+					fmt.Sprintf("all but %d of %d objects that came by %s and were popped are garbage",
+						keptAfterPop, n, in.name))
+			}
+		}),
+}
+
+// queueTraced queues n objects of so many keys, and returns weak pointers that show when
+// they are freed.
+func queueTraced(b *fixture, n, keys int,
+	queue func(b *fixture, objs ...any)) []weak.Pointer[object] {
+	objs, refs := make([]any, n), make([]weak.Pointer[object], n)
+	for i := range objs {
+		o := obj(fmt.Sprintf("k%d", i%keys), i)
+		objs[i], refs[i] = o, weak.Make(o)
 	}
-	if p.calls != 0 || p.item != nil {
-		t.Fatalf("Pop of a closed, empty FIFO called process %d times and returned %v", p.calls, p.item)
+	queue(b, objs...)
+	return refs
+}
+
+// takeObjects pops until n objects or more have come out.
+func takeObjects(b *fixture, n int) {
+	for n > 0 {
+		p := b.take(nil)
+		b.must(p.err)
+		for _, d := range p.deltas {
+			if list, ok := d.Object.(contract.ReplacedAllInfo); ok {
+				n -= len(list.Objects)
+			} else {
+				n--
+			}
+		}
 	}
+}
+
+func alive(refs []weak.Pointer[object]) (n int) {
+	for _, r := range refs {
+		if r.Value() != nil {
+			n++
+		}
+	}
+	return n
 }

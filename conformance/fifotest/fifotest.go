@@ -53,9 +53,7 @@ func Class(class contract.FIFOClass) Option {
 
 // Unlocked says that no lock is held while process runs, so that the clauses of
 // contract.CapUnlocked are tested; without it they are skipped.
-func Unlocked() Option {
-	return suite.Setting(func(s *settings) { s.unlocked = true })
-}
+func Unlocked() Option { return suite.Setting(func(s *settings) { s.unlocked = true }) }
 
 // NewTransforming sets the constructor of the same FIFO with a transformer. Without it the
 // clauses of contract.CapTransform are skipped.
@@ -82,10 +80,14 @@ func check(clause, name, why string, run func(t *suite.T, construct newFIFO)) fi
 	return fifoCase{Clause: clause, Name: name, Why: why, Run: run}
 }
 
-// on makes a case of one FIFO that knows nothing.
-func on(clause, name, why string, run func(t *suite.T, b *fixture)) fifoCase {
+// on makes a case of one FIFO. If knows is nil, so are its KnownObjects.
+func on(clause, name, why string, knows []*object, run func(b *fixture)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
-		run(t, setUp(t, construct, nil))
+		if knows == nil {
+			run(setUp(t, construct, nil))
+		} else {
+			run(setUp(t, construct, known(knows...)))
+		}
 	})
 }
 

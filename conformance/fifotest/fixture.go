@@ -26,7 +26,13 @@ func (o *object) String() string { return fmt.Sprintf("%s@%d", o.key, o.version)
 
 func obj(key string, version int) *object { return &object{key, version} }
 
-var errNoKey = errors.New("not an object of the suite")
+// objs is what a case's FIFO knows, and not nil if it knows nothing.
+func objs(known ...*object) []*object { return append([]*object{}, known...) }
+
+var (
+	errNoKey  = errors.New("not an object of the suite")
+	errLookUp = errors.New("no look-up (part of a conformance case)")
+)
 
 func keyFunc(o any) (string, error) {
 	if o, ok := o.(*object); ok {
@@ -88,9 +94,7 @@ func only(t *suite.T, classes ...contract.FIFOClass) {
 }
 
 func (b *fixture) must(err error) {
-	if err != nil {
-		b.t.Fatalf("unexpected error: %v", err)
-	}
+	b.t.FatalIf(err != nil, "unexpected error: %v", err)
 }
 
 func (b *fixture) add(objs ...any) {
@@ -114,9 +118,8 @@ func (b *fixture) remove(objs ...any) {
 func (b *fixture) replace(objs ...any) { b.must(b.f.Replace(objs, "7")) }
 
 func (b *fixture) synced(want bool, when string) {
-	if got := b.f.HasSynced(); got != want {
-		b.t.Fatalf("HasSynced is %t, want %t: %s", got, want, when)
-	}
+	got := b.f.HasSynced()
+	b.t.FatalIf(got != want, "HasSynced is %t, want %t: %s", got, want, when)
 }
 
 // start runs f on a goroutine of its own; a panic fails the case.
@@ -155,9 +158,7 @@ func await[R any](t *suite.T, done <-chan R, what any) R {
 }
 
 // popWith pops an item that must be waiting.
-func (b *fixture) popWith(process contract.PopProcessFunc) popped {
-	return b.popBy(byPop, process)
-}
+func (b *fixture) popWith(process contract.PopProcessFunc) popped { return b.popBy(byPop, process) }
 
 // take is popWith by the fixture's popper.
 func (b *fixture) take(process contract.PopProcessFunc) popped { return b.popBy(b.by, process) }
@@ -179,9 +180,8 @@ func (b *fixture) takeAndPanic() (given int) {
 		})
 		return nil
 	}), b.by.name+" does not return although process panicked")
-	if recovered != panics {
-		b.t.Fatalf("%s let %v out, process panicked with %q", b.by.name, recovered, panics)
-	}
+	b.t.FatalIf(recovered != panics, "%s let %v out, process panicked with %q", b.by.name, recovered,
+		panics)
 	return given
 }
 
@@ -225,9 +225,6 @@ type knownObjects struct {
 		sync.Mutex
 		keys []string // in the order of arrival
 		objs map[string]any
-		// GetByKey returns these beside the object, which the FIFO must not use then.
-		errs map[string]error // the errors that it returns
-		gone map[string]bool  // keys that ListKeys lists and it does not find
 	}
 	consulted func() // called by each method; may be nil
 }
@@ -235,8 +232,6 @@ type knownObjects struct {
 func known(objs ...*object) *knownObjects {
 	k := &knownObjects{}
 	k.mu.objs = map[string]any{}
-	k.mu.errs = map[string]error{}
-	k.mu.gone = map[string]bool{}
 	for _, o := range objs {
 		k.set(o.key, o)
 	}
@@ -250,13 +245,6 @@ func (k *knownObjects) set(key string, o any) {
 		k.mu.keys = append(k.mu.keys, key)
 	}
 	k.mu.objs[key] = o
-}
-
-// breakLookUp makes GetByKey of the key "fails" return an error.
-func (k *knownObjects) breakLookUp() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.mu.errs["fails"] = errors.New("no look-up (part of a conformance case)")
 }
 
 func (k *knownObjects) drop(key string) {
@@ -273,7 +261,6 @@ func (k *knownObjects) clear() {
 	clear(k.mu.objs)
 }
 
-// ListKeys is part of contract.KeyListerGetter.
 func (k *knownObjects) ListKeys() []string {
 	if k.consulted != nil {
 		k.consulted()
@@ -283,7 +270,8 @@ func (k *knownObjects) ListKeys() []string {
 	return slices.Clone(k.mu.keys)
 }
 
-// GetByKey is part of contract.KeyListerGetter.
+// GetByKey is part of contract.KeyListerGetter. The look-up of "fails" fails, and "lost" is listed
+// and not found. Both objects are returned all the same, and the FIFO must not use them.
 func (k *knownObjects) GetByKey(key string) (any, bool, error) {
 	if k.consulted != nil {
 		k.consulted()
@@ -291,7 +279,10 @@ func (k *knownObjects) GetByKey(key string) (any, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	o, ok := k.mu.objs[key]
-	return o, ok && !k.mu.gone[key], k.mu.errs[key]
+	if key == "fails" {
+		return o, ok, errLookUp
+	}
+	return o, ok && key != "lost", nil
 }
 
 // apply applies popped deltas to the store, as a controller does.
@@ -325,4 +316,128 @@ func (k *knownObjects) String() string {
 		parts = append(parts, renderObject(k.mu.objs[key]))
 	}
 	return strings.Join(parts, " ")
+}
+
+// The two ways to take something out: Pop, and PopBatch where a FIFO has it.
+
+// popped is the result of one Pop.
+type popped struct {
+	deltas    contract.Deltas // the argument of process
+	item      any             // the result of Pop
+	isInitial bool
+	calls     int // calls of process
+	err       error
+}
+
+// popper is Pop, or PopBatch in its place.
+type popper struct {
+	name string
+	// atOnce is how many events a case queues so that one call takes several if it can: one
+	// for Pop, two of different keys for PopBatch.
+	atOnce int
+	pop    func(f contract.FIFO, process contract.PopProcessFunc) (item any, err error)
+}
+
+var (
+	byPop      = popper{"Pop", 1, contract.FIFO.Pop}
+	byPopBatch = popper{"PopBatch", 2, popBatch}
+)
+
+// popBatch is PopBatch with one process function for several events and for one. The item
+// is the argument of process.
+func popBatch(f contract.FIFO, process contract.PopProcessFunc) (item any, err error) {
+	err = f.(contract.BatchPopper).PopBatch(func(deltas []contract.Delta, isInInitialList bool) error {
+		item = contract.Deltas(deltas)
+		return process(item, isInInitialList)
+	}, func(o any, isInInitialList bool) error {
+		item = o
+		return process(item, isInInitialList)
+	})
+	return item, err
+}
+
+// once pops on the calling goroutine; process may be nil.
+func (by popper) once(f contract.FIFO, process contract.PopProcessFunc) (p popped) {
+	p.item, p.err = by.pop(f, func(o any, isInInitialList bool) error {
+		p.calls++
+		p.isInitial = isInInitialList
+		deltas, ok := o.(contract.Deltas)
+		if !ok {
+			return fmt.Errorf("process was given %T, not Deltas", o)
+		}
+		// A copy: it keeps the deltas if the FIFO changes its own slice afterwards.
+		p.deltas = slices.Clone(deltas)
+		if process != nil {
+			return process(o, isInInitialList)
+		}
+		return nil
+	})
+	return p
+}
+
+// popOnce is byPop.once.
+func popOnce(f contract.FIFO, process contract.PopProcessFunc) popped {
+	return byPop.once(f, process)
+}
+
+// objects returns as many objects as one call of the popper takes, of different keys.
+func (by popper) objects() (objs []*object) {
+	for i := range by.atOnce {
+		objs = append(objs, obj(fmt.Sprintf("o%d", i), i))
+	}
+	return objs
+}
+
+// listOf returns objs as arguments of Add and Replace.
+func listOf(objs []*object) (list []any) {
+	for _, o := range objs {
+		list = append(list, o)
+	}
+	return list
+}
+
+// setUp is the function setUp. take of its fixture pops by this popper.
+func (by popper) setUp(t *suite.T, construct newFIFO, known contract.KeyListerGetter) *fixture {
+	b := setUp(t, construct, known)
+	b.by = by
+	return b
+}
+
+// byEachPopper makes a case that runs with Pop and, where the FIFO has it, with PopBatch.
+func byEachPopper(clause, name, why string,
+	run func(t *suite.T, construct newFIFO, by popper)) fifoCase {
+	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
+		poppers := []popper{byPop}
+		if hasBatches(t, construct) {
+			poppers = append(poppers, byPopBatch)
+		}
+		for _, by := range poppers {
+			t.Logf("with %s:", by.name)
+			run(t, construct, by)
+		}
+	})
+}
+
+// hasBatches reports whether the FIFO has PopBatch.
+func hasBatches(t *suite.T, construct newFIFO) bool {
+	_, ok := setUp(t, construct, nil).f.(contract.BatchPopper)
+	return ok
+}
+
+const companion = "companion"
+
+// accompany queues the addition of one more object if a call of the fixture's popper takes
+// two. The case's process leaves it out (alone), so it leaves no trace.
+func (b *fixture) accompany() {
+	if b.by.atOnce > 1 {
+		b.add(obj(companion, 0))
+	}
+}
+
+// alone returns deltas without that of the companion.
+func alone(deltas contract.Deltas) contract.Deltas {
+	return slices.DeleteFunc(slices.Clone(deltas), func(d contract.Delta) bool {
+		o, ok := d.Object.(*object)
+		return ok && o.key == companion
+	})
 }

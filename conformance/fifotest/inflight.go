@@ -28,9 +28,7 @@ func (b *fixture) during(call func() error, process func(contract.Deltas) error)
 		}
 		return process(o.(contract.Deltas))
 	})
-	if called == nil {
-		b.t.Fatalf("process was not called: %s returned %v", b.by.name, p.err)
-	}
+	b.t.FatalIf(called == nil, "process was not called: %s returned %v", b.by.name, p.err)
 	b.must(await(b.t, called, "a call that came during process does not return after it"))
 	return p
 }
@@ -184,9 +182,7 @@ var inFlightCases = fifoCases{
 				for _, c := range producingCalls {
 					b.update(obj("x", waiting)) // there is always something to pop
 					b.during(func() error { return c.call(b.f) }, func(contract.Deltas) error { return nil })
-					if t.Failed() {
-						t.Fatalf("it was %s, with %d waiting", c.name, waiting)
-					}
+					t.FatalIf(t.Failed(), "it was %s, with %d waiting", c.name, waiting)
 				}
 			}
 		})),
@@ -284,10 +280,7 @@ var inFlightCases = fifoCases{
 			for range t.Scale(10) {
 				store := known()
 				b := by.setUp(t, construct, store)
-				q, ok := b.f.(contract.KeyedQueue)
-				if !ok {
-					t.Skipf("%T is no contract.KeyedQueue", b.f)
-				}
+				q := suite.Needs[contract.KeyedQueue](t, b.f)
 				b.add(obj("a", 1))
 				b.accompany()
 				var keys <-chan []string
@@ -298,18 +291,15 @@ var inFlightCases = fifoCases{
 						return q.ListKeys() // it may wait for process
 					})
 					if settingsOf(t).unlocked {
-						if err := <-b.returned(replaced); err != nil {
-							t.Errorf("Replace: %v", err)
-						}
+						err := <-b.returned(replaced)
+						t.ErrorIf(err != nil, "Replace: %v", err)
 					}
 					letOthersRun()
 					store.apply(alone(o.(contract.Deltas)))
 					return nil
 				})
-				if got := await(
-					t, keys, "ListKeys does not return though process has returned"); !slices.Contains(got, "b") {
-					t.Fatalf("ListKeys, after the Replace with b, gives %v", got)
-				}
+				got := await(t, keys, "ListKeys does not return though process has returned")
+				t.FatalIf(!slices.Contains(got, "b"), "ListKeys, after the Replace with b, gives %v", got)
 				b.drain("Replaced(b@2)", "Deleted(tombstone a a@1)")
 			}
 		}),
@@ -370,9 +360,8 @@ var inFlightCases = fifoCases{
 				}, func(contract.Deltas) error { return contract.ErrRequeue{} })
 				// If the update came after process returned, it has joined the requeued deltas.
 				got := render(b.popWith(nil).deltas)
-				if got != "Added(a@1) Updated(a@2)" && got != "Updated(a@2)" {
-					b.t.Fatalf("after a requeue of Added(a@1), during which Updated(a@2) came, Pop gave %s", got)
-				}
+				b.t.FatalIf(got != "Added(a@1) Updated(a@2)" && got != "Updated(a@2)",
+					"after a requeue of Added(a@1), during which Updated(a@2) came, Pop gave %s", got)
 			}
 			b.drain()
 		}),
@@ -382,10 +371,7 @@ var inFlightCases = fifoCases{
 			for _, others := range []int{0, 20} {
 				for range t.Scale(5) {
 					b := setUp(t, construct, nil)
-					q, ok := b.f.(contract.KeyedQueue)
-					if !ok {
-						t.Skipf("%T is no contract.KeyedQueue", b.f)
-					}
+					q := suite.Needs[contract.KeyedQueue](t, b.f)
 					b.add(obj("a", 1))
 					for i := range others {
 						b.add(obj(fmt.Sprintf("k%d", i), 10+i))
@@ -400,10 +386,9 @@ var inFlightCases = fifoCases{
 						b.pop(fmt.Sprintf("Added(k%d@%d)", i, 10+i))
 					}
 					got := render(b.popWith(nil).deltas)
-					if got != "Added(a@1) Updated(a@2) Updated(a@3)" && got != "Updated(a@2) Updated(a@3)" {
-						t.Fatalf("after a requeue of Added(a@1), during which Updated(a@2) came, and Updated(a@3), "+
+					t.FatalIf(got != "Added(a@1) Updated(a@2) Updated(a@3)" && got != "Updated(a@2) Updated(a@3)",
+						"after a requeue of Added(a@1), during which Updated(a@2) came, and Updated(a@3), "+
 							"Pop gave %s", got)
-					}
 					b.drain()
 				}
 			}

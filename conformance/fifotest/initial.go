@@ -12,9 +12,8 @@ import (
 )
 
 var initialCases = fifoCases{
-	check("FIFO-12", "nothing-yet", "a controller starts to act on an empty cache",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known())
+	on("FIFO-12", "nothing-yet", "a controller starts to act on an empty cache", objs(),
+		func(b *fixture) {
 			b.synced(false, "nothing was called")
 			b.f.Close()
 			b.synced(false, "only Close was called")
@@ -34,10 +33,9 @@ var initialCases = fifoCases{
 				b.synced(true, "a Replace came after "+name)
 			}
 		}),
-	check("FIFO-14", "exactly-the-first-replace",
+	on("FIFO-14", "exactly-the-first-replace",
 		"a controller acts on half a cache, or waits for one event more",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known(obj("gone", 1), obj("a", 2)))
+		objs(obj("gone", 1), obj("a", 2)), func(b *fixture) {
 			b.replace(obj("a", 3), obj("b", 4), obj("b", 5))
 			initial := map[contract.FIFOClass]int{
 				contract.Coalescing:    3, // a, b, the deletion of gone
@@ -47,16 +45,15 @@ var initialCases = fifoCases{
 			b.add(obj("later", 6))
 			for i := range initial {
 				b.synced(false, "not all of the first Replace was popped")
-				if p := b.popWith(nil); p.err != nil {
-					t.Fatalf("Pop %d: %v", i+1, p.err)
-				}
+				p := b.popWith(nil)
+				b.t.FatalIf(p.err != nil, "Pop %d: %v", i+1, p.err)
 			}
 			b.synced(true, "all of the first Replace was popped")
 			b.drain("Added(later@6)")
 		}),
-	check("FIFO-14", "what-waited-before-counts",
-		"sync comes early by as many objects as a Resync put first", func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
+	on("FIFO-14", "what-waited-before-counts",
+		"sync comes early by as many objects as a Resync put first", objs(obj("a", 1), obj("b", 2)),
+		func(b *fixture) {
 			b.must(b.f.Resync())
 			b.synced(false, "only Resync was called")
 			b.replace(obj("a", 3))
@@ -73,16 +70,14 @@ var initialCases = fifoCases{
 			b.drain()
 		}),
 	on("FIFO-14", "failed-process-counts",
-		"one object that cannot be processed keeps a controller from starting",
-		func(t *suite.T, b *fixture) {
+		"one object that cannot be processed keeps a controller from starting", nil, func(b *fixture) {
 			b.replace(obj("a", 1))
 			b.popWith(func(any, bool) error { return errNoKey })
 			b.synced(true, "all was popped, though process failed")
 		}),
-	check("FIFO-15", "empty-first-replace",
-		"a controller waits for ever in a cluster that has no object of its kind",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known())
+	on("FIFO-15", "empty-first-replace",
+		"a controller waits for ever in a cluster that has no object of its kind", objs(),
+		func(b *fixture) {
 			b.replace()
 			if b.class == contract.InOrderAtomic {
 				b.synced(false, "the event of the empty list waits")
@@ -91,18 +86,16 @@ var initialCases = fifoCases{
 			b.synced(true, "the first Replace left nothing waiting")
 			b.drain()
 		}),
-	check("FIFO-15", "empty-but-deleting", "a controller acts on objects that are gone",
-		func(t *suite.T, construct newFIFO) {
-			only(t, contract.Coalescing, contract.InOrder)
-			b := setUp(t, construct, known(obj("gone", 1)))
+	on("FIFO-15", "empty-but-deleting", "a controller acts on objects that are gone",
+		objs(obj("gone", 1)), func(b *fixture) {
+			only(b.t, contract.Coalescing, contract.InOrder)
 			b.replace()
 			b.synced(false, "a deletion waits")
 			b.pop("Deleted(tombstone gone gone@1)")
 			b.synced(true, "the deletion was popped")
 		}),
-	check("FIFO-16", "never-unsynced", "a relist makes every informer of a factory unready",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known())
+	on("FIFO-16", "never-unsynced", "a relist makes every informer of a factory unready", objs(),
+		func(b *fixture) {
 			b.replace(obj("a", 1))
 			b.popWith(nil)
 			b.replace(obj("b", 2), obj("c", 3))
@@ -126,9 +119,8 @@ var initialCases = fifoCases{
 					processed.Store(true)
 					return nil
 				})
-				if await(t, tooEarly, "HasSynced does not return") {
-					t.Fatalf("HasSynced was true while process still had the last item of the initial list")
-				}
+				t.FatalIf(await(t, tooEarly, "HasSynced does not return"),
+					"HasSynced was true while process still had the last item of the initial list")
 				b.synced(true, "the initial list was popped and processed")
 			}
 		}),
@@ -136,60 +128,42 @@ var initialCases = fifoCases{
 		"whoever waits for the channel starts while the last object is still on its way to the cache",
 		func(t *suite.T, construct newFIFO, by popper) {
 			b := by.setUp(t, construct, nil)
-			withChecker, ok := b.f.(interface{ HasSyncedChecker() cache.DoneChecker })
-			if !ok {
-				t.Skipf("%T has no HasSyncedChecker", b.f)
-			}
+			withChecker := suite.Needs[interface{ HasSyncedChecker() cache.DoneChecker }](t, b.f)
 			checker := withChecker.HasSyncedChecker()
-			if checker.Name() == "" {
-				t.Errorf("the checker has no name")
-			}
+			t.ErrorIf(checker.Name() == "", "the checker has no name")
 			b.replace(listOf(by.objects())...)
 			var inProcess bool
 			p := b.take(func(any, bool) error {
 				inProcess = cache.IsDone(checker)
 				return nil
 			})
-			if p.err != nil {
-				t.Fatalf("%s: %v", by.name, p.err)
-			}
-			if inProcess {
-				t.Errorf("Done was closed while process had the last item of the initial list")
-			}
-			if !cache.IsDone(checker) {
-				t.Errorf("Done is open though the initial list was popped and processed")
-			}
+			t.FatalIf(p.err != nil, "%s: %v", by.name, p.err)
+			t.ErrorIf(inProcess, "Done was closed while process had the last item of the initial list")
+			t.ErrorIf(!cache.IsDone(checker),
+				"Done is open though the initial list was popped and processed")
 		}),
 	on("FIFO-18", "checker-without-list",
-		"whoever feeds a FIFO by hand waits for ever for its channel", func(t *suite.T, b *fixture) {
-			withChecker, ok := b.f.(interface{ HasSyncedChecker() cache.DoneChecker })
-			if !ok {
-				t.Skipf("%T has no HasSyncedChecker", b.f)
-			}
-			if cache.IsDone(withChecker.HasSyncedChecker()) {
-				t.Errorf("Done is closed before anything was called")
-			}
+		"whoever feeds a FIFO by hand waits for ever for its channel", nil, func(b *fixture) {
+			withChecker := suite.Needs[interface{ HasSyncedChecker() cache.DoneChecker }](b.t, b.f)
+			b.t.ErrorIf(cache.IsDone(withChecker.HasSyncedChecker()),
+				"Done is closed before anything was called")
 			b.add(obj("a", 1))
-			if !cache.IsDone(withChecker.HasSyncedChecker()) {
-				t.Errorf("Done is open though the first call was Add")
-			}
+			b.t.ErrorIf(!cache.IsDone(withChecker.HasSyncedChecker()),
+				"Done is open though the first call was Add")
 		}),
-	check("FIFO-19", "flag", "handlers take the initial list for news, or news for the initial list",
-		func(t *suite.T, construct newFIFO) {
-			b := setUp(t, construct, known())
+	on("FIFO-19", "flag", "handlers take the initial list for news, or news for the initial list",
+		objs(), func(b *fixture) {
 			b.replace(obj("a", 1), obj("b", 2))
 			b.add(obj("later", 3))
 			for !b.f.HasSynced() {
 				if p := b.popWith(nil); !p.isInitial {
-					t.Fatalf("Pop of %s said that it is not of the initial list", render(p.deltas))
+					b.t.Fatalf("Pop of %s said that it is not of the initial list", render(p.deltas))
 				}
 			}
 			b.replace(obj("a", 4), obj("later", 5))
 			b.f.Close()
 			for p := b.popWith(nil); p.err == nil; p = b.popWith(nil) {
-				if p.isInitial {
-					t.Fatalf("Pop of %s said that it is of the initial list", render(p.deltas))
-				}
+				b.t.FatalIf(p.isInitial, "Pop of %s said that it is of the initial list", render(p.deltas))
 			}
 		}),
 }

@@ -58,17 +58,11 @@ var lifeCases = []suite.Case[env]{
 		}),
 
 	play("INFORMER-20", "until-and-from", whyStop, setup{objects: 3}, func(b *fixture) {
-		if b.informer.IsStopped() {
-			b.errorf("IsStopped before the start")
-		}
+		b.errorIf(b.informer.IsStopped(), "IsStopped before the start")
 		b.startUp()
-		if b.informer.IsStopped() {
-			b.errorf("IsStopped while it runs")
-		}
+		b.errorIf(b.informer.IsStopped(), "IsStopped while it runs")
 		b.stop()
-		if !b.informer.IsStopped() {
-			b.errorf("IsStopped is false when Run has returned")
-		}
+		b.errorIf(!b.informer.IsStopped(), "IsStopped is false when Run has returned")
 		h := &witness{name: "too late", world: b.world}
 		if _, err := b.informer.AddEventHandler(h); err == nil {
 			b.errorf("AddEventHandler is not refused when Run has returned")
@@ -76,9 +70,8 @@ var lifeCases = []suite.Case[env]{
 		if err := b.informer.AddIndexers(contract.Indexers{"too late": byNode}); err == nil {
 			b.errorf("AddIndexers is not refused when Run has returned")
 		}
-		if n := len(b.informer.GetStore().List()); n != 3 {
-			b.errorf("the store has %d objects when Run has returned, want 3 as before", n)
-		}
+		n := len(b.informer.GetStore().List())
+		b.errorIf(n != 3, "the store has %d objects when Run has returned, want 3 as before", n)
 	}),
 	play("INFORMER-34", "handlers-and-indexers", whyWords, setup{objects: 1}, func(b *fixture) {
 		b.startUp()
@@ -177,9 +170,7 @@ var lifeCases = []suite.Case[env]{
 			stop := make(chan struct{})
 			returned := b.begin("INFORMER-23", "Run", func() { b.informer.Run(stop) })
 			b.settle()
-			if !b.informer.HasSynced() {
-				b.errorf("Run lists nothing")
-			}
+			b.errorIf(!b.informer.HasSynced(), "Run lists nothing")
 			close(stop)
 			select {
 			case <-returned:
@@ -269,9 +260,7 @@ var lifeCases = []suite.Case[env]{
 				b.errorf("the second Run has asked the source %d times, and called the handler %d times",
 					n-requests, len(h.calls())-calls)
 			}
-			if !b.informer.IsStopped() {
-				b.errorf("after the second Run IsStopped is false")
-			}
+			b.errorIf(!b.informer.IsStopped(), "after the second Run IsStopped is false")
 			cancel()
 			<-second
 		}),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 )
@@ -33,9 +34,8 @@ var registrationCases = []suite.Case[env]{
 		}
 		churnBack(b)
 		b.settle()
-		if got := late.calls(updated, deleted); len(got) != 1 {
-			b.errorf("after that it was told %s, want one deletion", summary(got))
-		}
+		got := late.calls(updated, deleted)
+		b.errorIf(len(got) != 1, "after that it was told %s, want one deletion", summary(got))
 		b.compare()
 		b.mustShow("INFORMER-13")
 	}),
@@ -81,14 +81,12 @@ var registrationCases = []suite.Case[env]{
 		calls := make(chan string, 100)
 		h := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { calls <- "add" }}
 		for range 2 {
-			if _, err := b.informer.AddEventHandler(h); err != nil {
-				b.errorf("AddEventHandler: %v", err)
-			}
+			_, err := b.informer.AddEventHandler(h)
+			b.errorIf(err != nil, "AddEventHandler: %v", err)
 		}
 		b.startUp()
-		if len(calls) != 10 {
-			b.errorf("a handler that was added twice was called %d times for 5 objects, want 10", len(calls))
-		}
+		b.errorIf(len(calls) != 10,
+			"a handler that was added twice was called %d times for 5 objects, want 10", len(calls))
 	}),
 
 	play("INFORMER-14", "while-it-runs", whyRemoved, setup{objects: 5}, func(b *fixture) {
@@ -99,9 +97,8 @@ var registrationCases = []suite.Case[env]{
 		gone.silence("INFORMER-14")
 		churn(b)
 		b.settle()
-		if n := len(stays.calls()); n < 10 {
-			b.errorf("the other handler was called %d times only", n)
-		}
+		n := len(stays.calls())
+		b.errorIf(n < 10, "the other handler was called %d times only", n)
 		b.remove(gone)
 		b.settle()
 		b.compare()
@@ -127,9 +124,8 @@ var registrationCases = []suite.Case[env]{
 		close(release)
 		b.settle()
 		for _, c := range gone.calls() {
-			if c.kind == updated {
-				b.errorf("the removed handler is told %s, which happened after its removal", c)
-			}
+			b.errorIf(c.kind == updated, "the removed handler is told %s, which happened after its removal",
+				c)
 		}
 		gone.silence("INFORMER-14")
 		writer(b, keyOf(0), 5)
@@ -156,9 +152,7 @@ var registrationCases = []suite.Case[env]{
 			b.settle()
 			select {
 			case err := <-ended:
-				if err != nil {
-					b.errorf("cache.ShutDownEventHandler: %v", err)
-				}
+				b.errorIf(err != nil, "cache.ShutDownEventHandler: %v", err)
 			default:
 				b.errorf("cache.ShutDownEventHandler does not return though the handler has")
 			}
@@ -203,5 +197,108 @@ var registrationCases = []suite.Case[env]{
 		}
 		b.compare()
 		b.mustShow("INFORMER-14")
+	}),
+}
+
+// Resyncs: every handler at its own period.
+
+const whyResync = "what a controller could not do, it tries again at the next resync; too many " +
+	"of them are a storm"
+
+// resyncs returns, by object, the number of updates that changed nothing.
+func resyncs(h *witness) map[string]int {
+	n := map[string]int{}
+	for _, c := range h.calls(updated) {
+		if c.old == c.new {
+			n[c.key]++
+		}
+	}
+	return n
+}
+
+// wantResyncs asserts that each of the objects was resynced want times.
+func (b *fixture) wantResyncs(h *witness, want int) {
+	got := resyncs(h)
+	for i := range b.objects {
+		if got[keyOf(i)] != want {
+			b.errorf("%s was given %d resyncs of %s, want %d", h.name, got[keyOf(i)], keyOf(i), want)
+			return
+		}
+	}
+}
+
+var resyncCases = []suite.Case[env]{
+	play("INFORMER-11", "own-periods", whyResync, setup{objects: 4, resync: time.Minute},
+		func(b *fixture) {
+			one := b.add(&witness{name: "every minute"}, ptr.To(time.Minute))
+			three := b.add(&witness{name: "every three minutes"}, ptr.To(3*time.Minute))
+			inherited := b.handler("as the informer", nil)
+			two := b.add(&witness{name: "every two minutes, without options", short: true},
+				ptr.To(2*time.Minute))
+			plain := b.add(&witness{name: "as the informer, without options", short: true}, nil)
+			b.start()
+			b.advance(12*time.Minute + 30*time.Second)
+			b.wantResyncs(two, 6)
+			b.wantResyncs(plain, 12)
+			b.wantResyncs(one, 12)
+			b.wantResyncs(three, 4)
+			b.wantResyncs(inherited, 12)
+		}),
+	play("INFORMER-11", "shorter-than-the-informer", whyResync, setup{objects: 4, resync: time.Hour},
+		func(b *fixture) {
+			h := b.add(&witness{name: "every minute"}, ptr.To(time.Minute))
+			b.start()
+			b.advance(5*time.Minute + 30*time.Second)
+			b.wantResyncs(h, 5)
+		}),
+	play("INFORMER-11", "added-while-it-runs", whyResync, setup{objects: 4, resync: time.Minute},
+		func(b *fixture) {
+			b.start()
+			b.advance(30 * time.Second)
+			h := b.add(&witness{name: "late"}, ptr.To(2*time.Minute))
+			b.advance(10 * time.Minute)
+			if got := resyncs(h)[keyOf(0)]; got < 3 || got > 5 {
+				b.errorf("%s was given %d resyncs in ten minutes, want one every two minutes, rounded up to "+
+					"the informer's", h.name, got)
+			}
+		}),
+	play("INFORMER-11", "broken-watches", "an informer whose watches break often would never resync",
+		setup{objects: 4, resync: time.Minute}, func(b *fixture) {
+			h := b.handler("handler", nil)
+			b.start()
+			for range 10 {
+				b.advance(50 * time.Second)
+				b.gate.cut(errCut)
+				b.advance(5 * time.Second)
+				b.gate.mend()
+				b.advance(65 * time.Second)
+			}
+			if got := resyncs(h)[keyOf(0)]; got < 5 {
+				b.errorf("%s was given %d resyncs in twenty minutes of which the longest stretch without a "+
+					"break is a minute and more", h.name, got)
+			}
+		}),
+	play("INFORMER-12", "nobody-else", whyResync, setup{objects: 4, resync: time.Minute},
+		func(b *fixture) {
+			b.add(&witness{name: "every minute"}, ptr.To(time.Minute))
+			five := b.add(&witness{name: "every five minutes"}, ptr.To(5*time.Minute))
+			none := b.add(&witness{name: "never"}, ptr.To(time.Duration(0)))
+			b.start()
+			b.advance(4*time.Minute + 30*time.Second)
+			late := b.add(&witness{name: "late and never"}, ptr.To(time.Duration(0)))
+			b.wantResyncs(five, 0)
+			b.advance(4 * time.Minute)
+			b.wantResyncs(five, 1)
+			b.wantResyncs(none, 0)
+			b.advance(time.Minute)
+			b.wantResyncs(late, 0)
+		}),
+	play("INFORMER-12", "no-period-at-all", whyResync, setup{objects: 4}, func(b *fixture) {
+		h := b.handler("handler", nil)
+		b.start()
+		b.advance(24 * time.Hour)
+		b.wantResyncs(h, 0)
+		n := len(h.calls())
+		b.errorIf(n != 4, "in a quiet day the handler was called %d times, want 4", n)
 	}),
 }

@@ -95,9 +95,8 @@ var stateCases = []suite.Case[env]{
 	play("INFORMER-15", "before-the-start",
 		"managers add the indexes of all controllers before they start", setup{objects: 9, bare: true},
 		func(b *fixture) {
-			if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
-				b.errorf("AddIndexers before the start: %v", err)
-			}
+			err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode})
+			b.errorIf(err != nil, "AddIndexers before the start: %v", err)
 			b.startUp()
 			wantIndexed(b)
 		}),
@@ -105,9 +104,8 @@ var stateCases = []suite.Case[env]{
 		"a controller that starts late would find nothing by its index", setup{objects: 9, bare: true},
 		func(b *fixture) {
 			b.startUp()
-			if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
-				b.errorf("AddIndexers while it runs: %v", err)
-			}
+			err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode})
+			b.errorIf(err != nil, "AddIndexers while it runs: %v", err)
 			wantIndexed(b)
 			churn(b)
 			b.settle()
@@ -124,9 +122,8 @@ var stateCases = []suite.Case[env]{
 				if when == "before the start" {
 					b.startUp()
 				}
-				if _, there := b.informer.GetIndexer().GetIndexers()["other "+when]; there {
-					b.errorf("AddIndexers %s refused one name and took another of the same call", when)
-				}
+				_, there := b.informer.GetIndexer().GetIndexers()["other "+when]
+				b.errorIf(there, "AddIndexers %s refused one name and took another of the same call", when)
 			}
 			wantIndexed(b)
 		}),

@@ -2,8 +2,13 @@ package informertest
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 )
@@ -17,6 +22,12 @@ type fixture struct {
 
 func (b *fixture) errorf(format string, args ...any) {
 	b.t.Errorf("%s: %s", b.mode, fmt.Sprintf(format, args...))
+}
+
+func (b *fixture) errorIf(bad bool, format string, args ...any) {
+	if bad {
+		b.errorf(format, args...)
+	}
 }
 
 // play makes a case of steps that run once over streaming lists and once over plain ones.
@@ -43,12 +54,8 @@ func play(clause, name, why string, s setup, steps func(b *fixture)) suite.Case[
 				}
 			})
 			t.Progress()
-			if failed != "" {
-				t.Errorf("%s: %s", mode, failed)
-			}
-			if left != "" && clause == "INFORMER-23" {
-				t.Errorf("%s: goroutines are left:\n%s", mode, left)
-			}
+			t.ErrorIf(failed != "", "%s: %s", mode, failed)
+			t.ErrorIf(left != "" && clause == "INFORMER-23", "%s: goroutines are left:\n%s", mode, left)
 			if w != nil {
 				report(t, clause, mode, w.problems())
 				if len(t.Config().Only) == 0 { // otherwise the cases of one clause would judge another
@@ -135,4 +142,86 @@ func count(calls []call) map[string]int {
 		n[c.key]++
 	}
 	return n
+}
+
+// inBubble is suite.Bubble inside calm.
+func inBubble(f func()) (failed, left string) {
+	// A bubble that its suite gives up goes on running, and a panic in it must not end the
+	// process.
+	defer calm()()
+	return suite.Bubble(f)
+}
+
+var calmed struct {
+	sync.Mutex
+	users    int
+	crash    bool
+	handlers []utilruntime.ErrorHandler
+}
+
+// calm turns off Kubernetes' reactions to panics and errors while at least one suite or
+// bubble runs. end restores them when the last user is done.
+func calm() (end func()) {
+	c := &calmed
+	c.Lock()
+	defer c.Unlock()
+	if c.users++; c.users == 1 {
+		c.crash, c.handlers = utilruntime.ReallyCrash, utilruntime.ErrorHandlers
+		utilruntime.ReallyCrash, utilruntime.ErrorHandlers = false, nil
+	}
+	return func() {
+		c.Lock()
+		defer c.Unlock()
+		if c.users--; c.users == 0 {
+			utilruntime.ReallyCrash, utilruntime.ErrorHandlers = c.crash, c.handlers
+		}
+	}
+}
+
+const mark = "transformed"
+
+// transform marks a copy of an object, with one more x each time.
+func transform(obj any) (any, error) {
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return obj, nil // a tombstone holds a transformed object
+	}
+	c := *p
+	c.Annotations = maps.Clone(p.Annotations)
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[mark] += "x"
+	return &c, nil
+}
+
+// unmarked returns the object as it was before transform.
+func unmarked(p *corev1.Pod) *corev1.Pod {
+	if p.Annotations[mark] == "" {
+		return p
+	}
+	c := *p
+	c.Annotations = maps.Clone(p.Annotations)
+	delete(c.Annotations, mark)
+	return &c
+}
+
+// same reports whether a and b are one state of one object. A list returns unchanged
+// objects as new pointers, and handlers need not be told of these.
+func same(a, b *corev1.Pod) bool {
+	return a == b || a != nil && b != nil && version(a) == version(b) &&
+		equality.Semantic.DeepEqual(unmarked(a), unmarked(b))
+}
+
+// wantMarked checks, in a world with a transform, how often an object was transformed.
+func (w *world) wantMarked(where string, p *corev1.Pod) {
+	if !w.transform || p == nil {
+		return
+	}
+	switch n := len(p.Annotations[mark]); {
+	case n == 0:
+		w.problem("INFORMER-16", "%s was not transformed %s", describe(p), where)
+	case n > 1:
+		w.problem("INFORMER-31", "%s was transformed %d times %s", describe(p), n, where)
+	}
 }

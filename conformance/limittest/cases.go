@@ -21,9 +21,8 @@ var cases = []suite.Case[constructor]{
 		Run: func(t *suite.T, newLimiter constructor) {
 			l := newLimiter()
 			for n := range 10_000 {
-				if d := l.When("a"); d < 0 {
-					t.Fatalf("When = %s after %d failures", d, n)
-				}
+				d := l.When("a")
+				t.FatalIf(d < 0, "When = %s after %d failures", d, n)
 			}
 		}},
 	{Clause: "LIMIT-2", Name: "new-item", Why: whyCount,
@@ -132,9 +131,8 @@ var cases = []suite.Case[constructor]{
 			for i := range items {
 				total += l.NumRequeues(fmt.Sprint(i))
 			}
-			if want := goroutines * rounds * per; total != want {
-				t.Errorf("%d failures were counted of %d", total, want)
-			}
+			want := goroutines * rounds * per
+			t.ErrorIf(total != want, "%d failures were counted of %d", total, want)
 			for g := range goroutines {
 				wantCount(t, l, fmt.Sprint("own", g), 0)
 			}
@@ -161,10 +159,8 @@ func mustNotBeSlower(t *suite.T, newLimiter constructor, what string,
 		failures(l, func(n int) string { return fmt.Sprint("other", n) })
 		most = max(most, l.When("a"))
 	}
-	if least/2 > most && least > time.Millisecond {
-		t.Errorf("%s is delayed by %s at least, and one that never failed by %s at most", what, least,
-			most)
-	}
+	t.ErrorIf(least/2 > most && least > time.Millisecond,
+		"%s is delayed by %s at least, and one that never failed by %s at most", what, least, most)
 }
 
 type fataler interface {

@@ -85,9 +85,7 @@ func Cases(histories int) []suite.Case[NewStore] {
 	cases := make([]suite.Case[NewStore], len(plans))
 	for i, p := range plans {
 		cases[i] = suite.Case[NewStore]{Clause: p.clause, Name: p.name, Why: p.why,
-			Run: func(t *suite.T, newStore NewStore) {
-				p.run(t, newStore, histories)
-			}}
+			Run: func(t *suite.T, newStore NewStore) { p.run(t, newStore, histories) }}
 	}
 	return cases
 }

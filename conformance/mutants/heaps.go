@@ -25,8 +25,7 @@ func (h *brokenHeap) PopReady(now time.Time) (string, bool) { return h.popReady(
 func (h *brokenHeap) Next() (readyAt time.Time, ok bool)    { return h.next() }
 func (h *brokenHeap) Len() int                              { return h.length() }
 
-func heapOf(name, mistake, clauses string,
-	change func(b *brokenHeap, ok *soundHeap)) Mutant {
+func heapOf(name, mistake, clauses string, change func(b *brokenHeap, ok *soundHeap)) Mutant {
 	m := mutant(contract.ComponentDelay, name, mistake, clauses)
 	m.NewDelay = func() contract.DelayHeap[string] {
 		ok := pointerheap.New()
@@ -249,8 +248,7 @@ func roundedUp(t time.Time) time.Time {
 }
 
 // granularOf breaks a heap that rounds times up to ticks.
-func granularOf(name, mistake, clauses string,
-	change func(b *brokenHeap, ok *soundHeap)) Mutant {
+func granularOf(name, mistake, clauses string, change func(b *brokenHeap, ok *soundHeap)) Mutant {
 	m := heapOf(name, mistake, clauses, func(b *brokenHeap, ok *soundHeap) {
 		b.add = func(item string, readyAt time.Time) { ok.Add(item, roundedUp(readyAt)) }
 		change(b, ok)
@@ -365,8 +363,7 @@ type removable struct {
 
 func (h removable) Remove(item string) (waited bool) { return h.remove(h.soundHeap, item) }
 
-func removingHeapOf(name, mistake string,
-	remove func(h *soundHeap, item string) bool) Mutant {
+func removingHeapOf(name, mistake string, remove func(h *soundHeap, item string) bool) Mutant {
 	m := mutant(contract.ComponentDelay, name, mistake, "DELAY-21")
 	m.NewDelay = func() contract.DelayHeap[string] { return removable{pointerheap.New(), remove} }
 	return m

@@ -140,9 +140,7 @@ func priorityQueues() []Mutant {
 			func(q *ranked) { q.ahead = func(a, b *rankedItem) bool { return a.place < b.place } }),
 		rankedOf("the next is chosen too soon",
 			"who comes next is settled when the one before goes, and not asked again for what is added "+
-				"since", "QUEUE-31", func(q *ranked) {
-				q.early = true
-			}).real(inControllerRuntime, "3363"),
+				"since", "QUEUE-31", func(q *ranked) { q.early = true }).real(inControllerRuntime, "3363"),
 		rankedOf("last in, first out within a priority", "among equals the one that came last is taken",
 			"QUEUE-31", func(q *ranked) {
 				q.ahead = func(a, b *rankedItem) bool {
@@ -298,13 +296,9 @@ func configuredQueues() []Mutant {
 				}
 			}),
 		countedOf("retries are adds", "each retry is counted where the adds are", "QUEUE-41 QUEUE-42",
-			func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
-				return retriesAreAdds{p}
-			}),
+			func(p workqueue.MetricsProvider) workqueue.MetricsProvider { return retriesAreAdds{p} }),
 		countedOf("milliseconds", "durations are told in milliseconds", "QUEUE-43",
-			func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
-				return inMilliseconds{p}
-			}),
+			func(p workqueue.MetricsProvider) workqueue.MetricsProvider { return inMilliseconds{p} }),
 		configuredOf("the order is not told of what comes again", "Touch is never called", "QUEUE-44",
 			func(cfg *contract.QueueConfig) {
 				if cfg.Order != nil {
@@ -366,7 +360,6 @@ type lockedQueue struct {
 	mu sync.Mutex
 }
 
-// Add is part of contract.Queue.
 func (q *lockedQueue) Add(item string) {
 	q.mu.Lock()
 	q.RateLimitingQueue.Add(item)

@@ -57,9 +57,7 @@ func (s *snapshots) writeInTurn(change func(*content)) {
 	s.publish(&next)
 }
 
-func (s *snapshots) newest() *content {
-	return s.now.Load()
-}
+func (s *snapshots) newest() *content { return s.now.Load() }
 
 func (s *snapshots) publish(c *content) {
 	c.copied = [chunks]bool{}
@@ -107,19 +105,13 @@ func (c *content) own(key string) map[string]any {
 	return c.chunks[i]
 }
 
-func (c *content) remove(key string) {
-	delete(c.own(key), key)
-}
+func (c *content) remove(key string) { delete(c.own(key), key) }
 
 func (s *snapshots) Add(key string, obj any) { s.Update(key, obj) }
 
-func (s *snapshots) Update(key string, obj any) {
-	s.write(func(c *content) { c.put(key, obj) })
-}
+func (s *snapshots) Update(key string, obj any) { s.write(func(c *content) { c.put(key, obj) }) }
 
-func (s *snapshots) Delete(key string) {
-	s.write(func(c *content) { c.remove(key) })
-}
+func (s *snapshots) Delete(key string) { s.write(func(c *content) { c.remove(key) }) }
 
 func (s *snapshots) Replace(items map[string]any, _ string) {
 	s.write(func(c *content) {
@@ -330,18 +322,12 @@ func snapshotStores() []Mutant {
 					change(&next)
 					s.publish(&next)
 				}
-				s.objects = func() []keyed {
-					return behind.Load().objects()
-				}
+				s.objects = func() []keyed { return behind.Load().objects() }
 				return s
 			}),
 		on("replace chunk by chunk", "each chunk of a Replace is published by itself", "STORE-7 STORE-29",
-			func(s *snapshots) contract.Store {
-				return torn{s}
-			}),
+			func(s *snapshots) contract.Store { return torn{s} }),
 		on("indexers over a lost write", "AddIndexers publishes the content that it began with",
-			"STORE-23", func(s *snapshots) contract.Store {
-				return lostByIndexers{s}
-			}),
+			"STORE-23", func(s *snapshots) contract.Store { return lostByIndexers{s} }),
 	}
 }

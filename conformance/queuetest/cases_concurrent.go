@@ -127,12 +127,9 @@ var concurrentCases = []suite.Case[env]{
 		for range items {
 			item := w.get()
 			at, waits := due[item]
-			if !waits {
-				t.Fatalf("%q came, which was not delayed, or came twice", item)
-			}
-			if !w.reached(at) {
-				t.Fatalf("%q came %s before the earliest of its times", item, at.Sub(w.clock().Now()))
-			}
+			t.FatalIf(!waits, "%q came, which was not delayed, or came twice", item)
+			t.FatalIf(!w.reached(at), "%q came %s before the earliest of its times", item,
+				at.Sub(w.clock().Now()))
 			delete(due, item)
 			w.done(item)
 		}
@@ -155,7 +152,7 @@ var concurrentCases = []suite.Case[env]{
 	}),
 	check("QUEUE-39", "added-before-their-time", whyKept, func(t *suite.T, e env) {
 		// skips others: there an item that waits comes at its time, whenever it was added
-		openPriority(t, e)
+		openAs[priorityQueue](t, e)
 		letsGo(t, e, func(w *world, item string) {
 			w.q.AddAfter(item, w.ticks(never))
 			w.q.Add(item)
@@ -187,9 +184,7 @@ func wakesAll(t *suite.T, e env, bring func(w *world, items []string)) {
 			w.finish("each of six Gets for six items", g.call)
 			got[g.item] = true
 		}
-		if len(got) != workers {
-			t.Fatalf("six workers got %v", got)
-		}
+		t.FatalIf(len(got) != workers, "six workers got %v", got)
 		w.done(items...)
 	}
 }
@@ -242,13 +237,9 @@ func (c *counting) total() (n int) {
 func (c *counting) mustBe(items int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.got) != items {
-		c.w.t.Fatalf("%d items came of %d", len(c.got), items)
-	}
+	c.w.fatalIf(len(c.got) != items, "%d items came of %d", len(c.got), items)
 	for item, n := range c.got {
-		if n != 1 {
-			c.w.t.Fatalf("%q was added once and came %d times", item, n)
-		}
+		c.w.fatalIf(n != 1, "%q was added once and came %d times", item, n)
 	}
 }
 

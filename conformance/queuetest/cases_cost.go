@@ -164,43 +164,36 @@ type watched struct {
 	quickest atomic.Int64
 }
 
-// Now is part of clock.PassiveClock.
 func (c *watched) Now() time.Time {
 	c.reads.Add(1)
 	return c.WithTicker.Now()
 }
 
-// Since is part of clock.PassiveClock.
 func (c *watched) Since(t time.Time) time.Duration {
 	c.reads.Add(1)
 	return c.WithTicker.Since(t)
 }
 
-// After is part of clock.Clock.
 func (c *watched) After(d time.Duration) <-chan time.Time {
 	c.reads.Add(1)
 	return c.WithTicker.After(d)
 }
 
-// Sleep is part of clock.Clock.
 func (c *watched) Sleep(d time.Duration) {
 	c.reads.Add(1)
 	c.WithTicker.Sleep(d)
 }
 
-// NewTimer is part of clock.Clock.
 func (c *watched) NewTimer(d time.Duration) clock.Timer {
 	c.reads.Add(1)
 	return watchedTimer{c.WithTicker.NewTimer(d), c}
 }
 
-// Tick is part of clock.Clock.
 func (c *watched) Tick(d time.Duration) <-chan time.Time {
 	c.ticks(d)
 	return c.WithTicker.Tick(d)
 }
 
-// NewTicker is part of clock.WithTicker.
 func (c *watched) NewTicker(d time.Duration) clock.Ticker {
 	c.ticks(d)
 	return c.WithTicker.NewTicker(d)
@@ -220,7 +213,6 @@ type watchedTimer struct {
 	of *watched
 }
 
-// Reset is part of clock.Timer.
 func (t watchedTimer) Reset(d time.Duration) bool {
 	t.of.reads.Add(1)
 	return t.Timer.Reset(d)

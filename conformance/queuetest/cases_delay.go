@@ -43,18 +43,16 @@ var delayCases = []suite.Case[env]{
 		}
 		w.advance(w.tick())
 		w.mustGet("a")
-		if !w.reached(due) {
-			w.t.Fatalf("an item with a delay of 10 ticks came %s before its time", due.Sub(w.clock().Now()))
-		}
+		w.fatalIf(!w.reached(due), "an item with a delay of 10 ticks came %s before its time",
+			due.Sub(w.clock().Now()))
 	})),
 	check("QUEUE-22", "one-after-another", whyEarly, with(func(w *world) {
 		for i := range 10 {
 			due := w.addAfter("a", 1+i%3)
 			w.advance(w.ticks(1 + i%3))
 			w.mustGet("a")
-			if !w.reached(due) {
-				w.t.Fatalf("round %d: the item came %s before its time", i, due.Sub(w.clock().Now()))
-			}
+			w.fatalIf(!w.reached(due), "round %d: the item came %s before its time", i,
+				due.Sub(w.clock().Now()))
 			w.done("a")
 		}
 	})),
@@ -98,9 +96,7 @@ var delayCases = []suite.Case[env]{
 				w.advance(w.ticks(50))
 				// The clock stands still now, unless a queue was late to set its timer.
 				for looks := 0; w.q.Len() == 0; looks++ {
-					if t.HasStalled() {
-						t.Fatalf("%d items are due and none is ready", items)
-					}
+					t.FatalIf(t.HasStalled(), "%d items are due and none is ready", items)
 					w.pause(looks)
 				}
 				for w.q.Len() < items {
@@ -149,9 +145,8 @@ var delayCases = []suite.Case[env]{
 		w.settle()
 		if w.exact() { // the clock stands still while this waits
 			for n := w.q.Len(); n < 3; n = w.q.Len() {
-				if w.virtual() || w.owner.HasStalled() {
-					w.t.Fatalf("%d of three items without a delay are ready while time stands still", n)
-				}
+				w.fatalIf(w.virtual() || w.owner.HasStalled(),
+					"%d of three items without a delay are ready while time stands still", n)
 				w.settle()
 			}
 		}
@@ -216,9 +211,8 @@ func comesOnce(w *world, due time.Time) {
 	w.addAfter("canary", 65)
 	w.advance(w.ticks(20))
 	w.mustGet("a")
-	if !w.reached(due) {
-		w.t.Fatalf("the item came %s before the earlier of its two times", due.Sub(w.clock().Now()))
-	}
+	w.fatalIf(!w.reached(due), "the item came %s before the earlier of its two times",
+		due.Sub(w.clock().Now()))
 	w.done("a")
 	w.advance(w.ticks(46))
 	w.mustGet("canary")

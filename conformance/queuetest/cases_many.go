@@ -22,7 +22,7 @@ var manyCases = []suite.Case[env]{
 	}),
 	check("QUEUE-29", "by-many-goroutines", whyCount, func(t *suite.T, e env) {
 		const goroutines, rounds = 8, 50
-		w, q := openRateLimiting(t, e)
+		w, q := openAs[limitedQueue](t, e)
 		if failOnce(w, q, "counted") == 0 {
 			t.Skipf("the queue's limiter does not count")
 		}
@@ -100,10 +100,7 @@ func raisedByMany(t *suite.T, e env) {
 	const trios, items, high = 3, 30, 10
 	w := newWorld(t, t, e)
 	defer w.close()
-	q, ok := w.q.(priorityQueue)
-	if !ok {
-		t.Skipf("%T is no contract.PriorityQueue", w.q)
-	}
+	q := suite.Needs[priorityQueue](t, w.q)
 	var mu sync.Mutex
 	got := map[string][]int{}
 	came := 0 // with the higher priority
@@ -177,22 +174,18 @@ func (o *alone) enter() (leave func()) {
 	}
 }
 
-// Touch is part of workqueue.Queue.
 func (o *alone) Touch(string) { o.enter()() }
 
-// Push is part of workqueue.Queue.
 func (o *alone) Push(item string) {
 	defer o.enter()()
 	o.items = append(o.items, item)
 }
 
-// Len is part of workqueue.Queue.
 func (o *alone) Len() int {
 	defer o.enter()()
 	return len(o.items)
 }
 
-// Pop is part of workqueue.Queue.
 func (o *alone) Pop() string {
 	defer o.enter()()
 	o.pops.Add(1)

@@ -3,7 +3,10 @@ package queuetest
 // What a queue counts and measures.
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,9 +39,8 @@ var metricsCases = []suite.Case[env]{
 		func(t *suite.T, e env) {
 			m := newMeter()
 			open(t, e.configured(t, contract.QueueConfig{MetricsProvider: m})).use()
-			if made := m.names(); len(made) > 0 {
-				t.Fatalf("the queue has no name and made the metrics %q", made)
-			}
+			made := m.names()
+			t.FatalIf(len(made) > 0, "the queue has no name and made the metrics %q", made)
 		}),
 	check("QUEUE-41", "without-a-provider", "a controller without metrics would not start",
 		func(t *suite.T, e env) {
@@ -166,7 +168,7 @@ var metricsCases = []suite.Case[env]{
 	}),
 	check("QUEUE-45", "each-priority", whyCounts, func(t *suite.T, e env) {
 		m := newMeter()
-		w, q := openPriority(t, e.metered(t, rankedMeter{m}))
+		w, q := openAs[priorityQueue](t, e.metered(t, rankedMeter{m}))
 		add := func(priority int, items ...string) {
 			q.AddWithOpts(contract.AddOptions{Priority: &priority}, items...)
 		}
@@ -196,9 +198,8 @@ var metricsCases = []suite.Case[env]{
 		w.mustGetWith(q, "e", 9)
 		w.mustGetWith(q, "d", 0)
 		m.awaitDepths(w, map[int]int{})
-		if n := m.of(depth); n != 0 {
-			t.Errorf("the depth without priorities is %v", n)
-		}
+		n := m.of(depth)
+		t.ErrorIf(n != 0, "the depth without priorities is %v", n)
 	}),
 	check("QUEUE-45", "without-priorities", whyCounts, func(t *suite.T, e env) {
 		m := newMeter()
@@ -218,12 +219,10 @@ type failingMeter struct {
 	adds, latency atomic.Bool
 }
 
-// NewAddsMetric is part of workqueue.MetricsProvider.
 func (m *failingMeter) NewAddsMetric(name string) workqueue.CounterMetric {
 	return failingCounter{m.meter.NewAddsMetric(name), &m.adds}
 }
 
-// NewLatencyMetric is part of workqueue.MetricsProvider.
 func (m *failingMeter) NewLatencyMetric(name string) workqueue.HistogramMetric {
 	return failingHistogram{m.meter.NewLatencyMetric(name), &m.latency}
 }
@@ -233,7 +232,6 @@ type failingCounter struct {
 	fails *atomic.Bool
 }
 
-// Inc is part of workqueue.CounterMetric.
 func (c failingCounter) Inc() {
 	panicOnce(c.fails)
 	c.CounterMetric.Inc()
@@ -244,7 +242,6 @@ type failingHistogram struct {
 	fails *atomic.Bool
 }
 
-// Observe is part of workqueue.HistogramMetric.
 func (h failingHistogram) Observe(v float64) {
 	panicOnce(h.fails)
 	h.HistogramMetric.Observe(v)
@@ -267,9 +264,7 @@ func (w *world) theOther(gets ...*getting) (item string) {
 			item = g.item
 		}
 	}
-	if panicked != 1 {
-		w.t.Fatalf("%d of two Gets panicked, want one", panicked)
-	}
+	w.fatalIf(panicked != 1, "%d of two Gets panicked, want one", panicked)
 	return item
 }
 
@@ -303,4 +298,183 @@ func (m *meter) mustBeRunning(w *world, got ...span) {
 		w.t.Fatalf("unfinished work %v s, longest running %v s; at %s workers have items since %v", all,
 			one, w.clock().Now(), got)
 	}
+}
+
+// The kinds of metrics that a queue makes.
+const (
+	depth      = "depth"
+	adds       = "adds"
+	latency    = "latency"
+	duration   = "work duration"
+	unfinished = "unfinished work"
+	longest    = "longest running"
+	retries    = "retries"
+)
+
+// queueName is the name of the queues that count.
+const queueName = "counted"
+
+// meter is a metrics provider that remembers everything.
+type meter struct {
+	mu       sync.Mutex
+	made     []string // kind and name of every metric
+	value    map[string]float64
+	observed map[string][]float64
+	depths   map[int]int // by priority; without zeros
+}
+
+func newMeter() *meter {
+	return &meter{value: map[string]float64{}, observed: map[string][]float64{}, depths: map[int]int{}}
+}
+
+// metered returns e with queues that count with m.
+func (e env) metered(t *suite.T, m workqueue.MetricsProvider) env {
+	return e.configured(t, contract.QueueConfig{Name: queueName, MetricsProvider: m})
+}
+
+func openMetered(t *suite.T, e env) (*world, *meter) {
+	m := newMeter()
+	return open(t, e.metered(t, m)), m
+}
+
+// names returns kind and name of every metric that was made, sorted.
+func (m *meter) names() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(slices.Values(m.made))
+}
+
+// of returns what a counter or a gauge stands at.
+func (m *meter) of(kind string) float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.value[kind]
+}
+
+// all returns what a histogram observed.
+func (m *meter) all(kind string) []float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.observed[kind])
+}
+
+// byPriority returns the depths that are not zero.
+func (m *meter) byPriority() map[int]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.depths)
+}
+
+// awaitCounts waits until the counters are what the map says, by kind.
+func (m *meter) awaitCounts(w *world, want func() map[string]int) {
+	got := map[string]int{}
+	if !w.await(func() bool {
+		wanted := want()
+		for kind := range wanted {
+			got[kind] = int(m.of(kind))
+			if kind == latency || kind == duration {
+				got[kind] = len(m.all(kind))
+			}
+		}
+		return maps.Equal(got, wanted)
+	}) {
+		w.t.Fatalf("the metrics are %v, want %v", got, want())
+	}
+}
+
+// awaitDepths waits until the metrics show these numbers of ready items, by priority.
+func (m *meter) awaitDepths(w *world, want map[int]int) {
+	if !w.await(func() bool { return maps.Equal(m.byPriority(), want) }) {
+		w.t.Fatalf("the depths by priority are %v, want %v", m.byPriority(), want)
+	}
+}
+
+// span is an interval in which a moment lies.
+type span struct{ from, to time.Time }
+
+// moment calls f and returns the interval in which f ran.
+func (w *world) moment(f func()) span {
+	from := w.clock().Now()
+	f()
+	return span{from, w.clock().Now()}
+}
+
+// mustObserve asserts that the histogram has n observations, and that the last one is the
+// time between the two moments.
+func (m *meter) mustObserve(w *world, kind string, n int, begin, end span) {
+	var all []float64
+	if !w.await(func() bool { all = m.all(kind); return len(all) >= n }) || len(all) != n {
+		w.t.Fatalf("%s observed %v: want %d observations", kind, all, n)
+	}
+	least, most := end.from.Sub(begin.to), end.to.Sub(begin.from)
+	if got := seconds(all[n-1]); got < least-time.Microsecond || got > most+time.Microsecond {
+		w.t.Fatalf("%s observed %v seconds at last, want %v to %v", kind, all[n-1], least.Seconds(),
+			most.Seconds())
+	}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// gauge is a metric of any kind.
+type gauge struct {
+	m    *meter
+	kind string
+}
+
+func (g gauge) change(f func(m *meter)) {
+	g.m.mu.Lock()
+	defer g.m.mu.Unlock()
+	f(g.m)
+}
+
+func (g gauge) Inc()          { g.change(func(m *meter) { m.value[g.kind]++ }) }
+func (g gauge) Dec()          { g.change(func(m *meter) { m.value[g.kind]-- }) }
+func (g gauge) Set(v float64) { g.change(func(m *meter) { m.value[g.kind] = v }) }
+func (g gauge) Observe(v float64) {
+	g.change(func(m *meter) { m.observed[g.kind] = append(m.observed[g.kind], v) })
+}
+
+func (m *meter) make(kind, name string) gauge {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.made = append(m.made, fmt.Sprintf("%s of %q", kind, name))
+	return gauge{m, kind}
+}
+
+func (m *meter) NewDepthMetric(n string) workqueue.GaugeMetric       { return m.make(depth, n) }
+func (m *meter) NewAddsMetric(n string) workqueue.CounterMetric      { return m.make(adds, n) }
+func (m *meter) NewLatencyMetric(n string) workqueue.HistogramMetric { return m.make(latency, n) }
+func (m *meter) NewRetriesMetric(n string) workqueue.CounterMetric   { return m.make(retries, n) }
+func (m *meter) NewWorkDurationMetric(n string) workqueue.HistogramMetric {
+	return m.make(duration, n)
+}
+
+func (m *meter) NewUnfinishedWorkSecondsMetric(n string) workqueue.SettableGaugeMetric {
+	return m.make(unfinished, n)
+}
+
+func (m *meter) NewLongestRunningProcessorSecondsMetric(n string) workqueue.SettableGaugeMetric {
+	return m.make(longest, n)
+}
+
+// rankedMeter tells priorities apart.
+type rankedMeter struct{ *meter }
+
+func (m rankedMeter) NewPriorityDepthMetric(name string) contract.PriorityDepthMetric {
+	return depths{m.make(depth, name)}
+}
+
+// depths is the metric of the ready items of each priority.
+type depths struct{ gauge }
+
+func (d depths) Inc(priority int) { d.count(priority, 1) }
+func (d depths) Dec(priority int) { d.count(priority, -1) }
+
+func (d depths) count(priority, more int) {
+	d.change(func(m *meter) {
+		m.depths[priority] += more
+		if m.depths[priority] == 0 {
+			delete(m.depths, priority)
+		}
+	})
 }

@@ -69,9 +69,7 @@ var orderCases = []suite.Case[env]{
 		w.add("a", "b") // the first Get panics, and its item stays
 		first := w.theOther(one, two)
 		second := w.get()
-		if first == second {
-			t.Fatalf("%q came twice", first)
-		}
+		t.FatalIf(first == second, "%q came twice", first)
 		w.add(first)
 		o.failAt("push " + first)
 		w.mustPanic("Done, whose Push panics", func() { w.q.Done(first) })
@@ -86,27 +84,25 @@ var orderCases = []suite.Case[env]{
 		w.add("a") // the first Get panics, and the order has nothing more
 		w.settle()
 		w.add("b")
-		if item := w.theOther(one, two); item != "b" {
-			t.Fatalf("Get = %q, and the order held only %q", item, "b")
-		}
+		item := w.theOther(one, two)
+		t.FatalIf(item != "b", "Get = %q, and the order held only %q", item, "b")
 		w.awaitLen(0)
 		w.done("b")
 		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
 	}),
 	check("QUEUE-28", "as-the-limiter-says", whyEarly, func(t *suite.T, e env) {
 		l := &scripted{}
-		w, q := openRateLimiting(t, e.configured(t, contract.QueueConfig{Limiter: l}))
+		w, q := openAs[limitedQueue](t, e.configured(t, contract.QueueConfig{Limiter: l}))
 		for _, ticks := range []int{0, 5, 1, 8} {
 			l.delay = w.ticks(ticks)
 			comesAt(w, ticks, func() { q.AddRateLimited("x") })
 		}
-		if asked := l.asked("x"); asked != 4 {
-			t.Errorf("the limiter was asked %d times for 4 AddRateLimited", asked)
-		}
+		asked := l.asked("x")
+		t.ErrorIf(asked != 4, "the limiter was asked %d times for 4 AddRateLimited", asked)
 	}),
 	check("QUEUE-36", "whichever-is-shorter", whyEarly, func(t *suite.T, e env) {
 		l := &scripted{}
-		w, q := openPriority(t, e.configured(t, contract.QueueConfig{Limiter: l}))
+		w, q := openAs[priorityQueue](t, e.configured(t, contract.QueueConfig{Limiter: l}))
 		tick := w.tick()
 		for _, c := range []struct {
 			limiter, after time.Duration
@@ -131,9 +127,7 @@ var orderCases = []suite.Case[env]{
 		}
 		q.ShutDown()
 		q.AddWithOpts(contract.AddOptions{RateLimited: true}, "late")
-		if l.asked("late") > 0 {
-			t.Errorf("the limiter was asked after ShutDown, and counts a failure")
-		}
+		t.ErrorIf(l.asked("late") > 0, "the limiter was asked after ShutDown, and counts a failure")
 	}),
 }
 
@@ -175,9 +169,7 @@ func comesAt(w *world, ticks int, add func()) {
 	}
 	w.advance(max(0, due.Sub(w.clock().Now())))
 	w.mustGet(want...)
-	if !w.reached(due) {
-		w.t.Fatalf("Get = %q %s before its time", "x", due.Sub(w.clock().Now()))
-	}
+	w.fatalIf(!w.reached(due), "Get = %q %s before its time", "x", due.Sub(w.clock().Now()))
 	if w.exact() {
 		w.advance(w.ticks(2))
 		w.mustGet("later")
@@ -193,7 +185,6 @@ type scripted struct {
 	calls []string
 }
 
-// When is part of contract.RateLimiter.
 func (l *scripted) When(item string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,10 +192,8 @@ func (l *scripted) When(item string) time.Duration {
 	return l.delay
 }
 
-// Forget is part of contract.RateLimiter.
 func (l *scripted) Forget(string) {}
 
-// NumRequeues is part of contract.RateLimiter.
 func (l *scripted) NumRequeues(item string) int { return l.asked(item) }
 
 func (l *scripted) asked(item string) (n int) {
@@ -251,13 +240,10 @@ func (o *touched) failAt(what string) {
 func (o *touched) mustHear(t *suite.T, want ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !slices.Equal(o.heard, want) {
-		t.Fatalf("the order was told %q, want %q", o.heard, want)
-	}
+	t.FatalIf(!slices.Equal(o.heard, want), "the order was told %q, want %q", o.heard, want)
 	o.heard = nil
 }
 
-// Touch is part of workqueue.Queue.
 func (o *touched) Touch(item string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -267,7 +253,6 @@ func (o *touched) Touch(item string) {
 	}
 }
 
-// Push is part of workqueue.Queue.
 func (o *touched) Push(item string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -275,14 +260,12 @@ func (o *touched) Push(item string) {
 	o.items = append(o.items, item)
 }
 
-// Len is part of workqueue.Queue.
 func (o *touched) Len() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.items)
 }
 
-// Pop is part of workqueue.Queue.
 func (o *touched) Pop() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -295,4 +278,95 @@ func (o *touched) Pop() string {
 	o.items = o.items[1:]
 	o.mayFail("popped " + item)
 	return item
+}
+
+// The clauses of rate-limiting queues. The constructor chooses the limiter, so the cases
+// expect no particular delay.
+
+const whyCount = "controllers give up on an item by its count"
+
+var rateCases = []suite.Case[env]{
+	check("QUEUE-28", "comes-once", whyLost, having(func(w *world, q limitedQueue) {
+		q.AddRateLimited("a")
+		w.mustGet("a")
+		if n := q.NumRequeues("a"); n > 1 {
+			w.t.Fatalf("NumRequeues = %d after one AddRateLimited: the limiter was asked more than once", n)
+		}
+		w.add("canary")
+		w.mustGet("canary")
+		w.done("a", "canary")
+		w.add("last")
+		w.mustGet("last")
+	})),
+	check("QUEUE-28", "while-processed", whyTwice, having(func(w *world, q limitedQueue) {
+		w.add("a")
+		w.mustGet("a")
+		q.AddRateLimited("a")
+		w.advance(w.ticks(20))
+		w.add("canary")
+		w.mustGet("canary")
+		w.done("a")
+		w.mustGet("a")
+	})),
+	check("QUEUE-29", "counts-each-item", whyCount, having(func(w *world, q limitedQueue) {
+		w.mustCount(q, "a", 0)
+		per := failOnce(w, q, "a")
+		for n := 2; n <= 4; n++ {
+			failOnce(w, q, "a")
+			w.mustCount(q, "a", n*per)
+		}
+		w.mustCount(q, "b", 0)
+		failOnce(w, q, "b")
+		w.mustCount(q, "a", 4*per)
+		w.mustCount(q, "b", per)
+		w.add("b") // a plain Add does not count as a failure
+		w.mustGet("b")
+		w.mustCount(q, "b", per)
+	})),
+	check("QUEUE-30", "count-only", whyCount, having(func(w *world, q limitedQueue) {
+		q.Forget("never failed")
+		per := failOnce(w, q, "a")
+		failOnce(w, q, "a")
+		q.Forget("a")
+		w.mustCount(q, "a", 0)
+		failOnce(w, q, "a")
+		w.mustCount(q, "a", per)
+	})),
+	check("QUEUE-30", "item-stays", whyLost, having(func(w *world, q limitedQueue) {
+		per := failOnce(w, q, "a")
+		q.AddRateLimited("a")
+		w.awaitCount(q, "a", 2*per)
+		q.Forget("a") // while a waits for its time
+		w.mustGet("a")
+		q.Forget("a") // while a is processed: Forget is not a Done
+		w.add("a", "canary")
+		w.mustGet("canary")
+		w.done("a")
+		w.mustGet("a")
+	})),
+}
+
+// failOnce takes item through one AddRateLimited, Get and Done. It returns how much the
+// item's count grew: 1, or 0 under a limiter that does not count.
+func failOnce(w *world, q limitedQueue, item string) int {
+	before := q.NumRequeues(item)
+	q.AddRateLimited(item)
+	w.mustGet(item)
+	w.done(item)
+	per := q.NumRequeues(item) - before
+	w.fatalIf(per != 0 && per != 1, "NumRequeues(%q) grew by %d with one AddRateLimited", item, per)
+	return per
+}
+
+// awaitCount waits for a count of AddRateLimiteds, which may take effect later.
+func (w *world) awaitCount(q limitedQueue, item string, want int) {
+	got := 0
+	if !w.await(func() bool { got = q.NumRequeues(item); return got == want }) {
+		w.t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
+	}
+}
+
+func (w *world) mustCount(q limitedQueue, item string, want int) {
+	got := q.NumRequeues(item)
+	w.fatalIf(got != want, "NumRequeues(%q) = %d, want %d", item, got, want)
 }

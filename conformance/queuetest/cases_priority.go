@@ -88,7 +88,7 @@ var priorityCases = []suite.Case[env]{
 		sameInstant(t, e, func(i int) int { return i * 7 % 3 })
 	}),
 	check("QUEUE-32", "as-given", "a controller that retries an item would give it another priority",
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			for _, p := range []int{0, 7, -7, 1 << 30, -1 << 30} {
 				q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
 				w.mustGetWith(q, "a", p)
@@ -99,7 +99,7 @@ var priorityCases = []suite.Case[env]{
 			}
 		})),
 	check("QUEUE-32", "highest-of-several", whyPriority,
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			for _, p := range []int{1, 5, 3} {
 				q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
 			}
@@ -125,19 +125,19 @@ var priorityCases = []suite.Case[env]{
 	check("QUEUE-33", "any-history", whyPriority, func(t *suite.T, e env) {
 		randomPriorities(t, e, false)
 	}),
-	check("QUEUE-34", "later-and-higher", whyLost, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-34", "later-and-higher", whyLost, having(func(w *world, q priorityQueue) {
 		due := w.clock().Now().Add(w.ticks(20))
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(1)}, "a")
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(60), Priority: new(7)}, "a")
 		comesOnceWith(w, q, 7, due)
 	})),
-	check("QUEUE-34", "earlier-and-lower", whyLost, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-34", "earlier-and-lower", whyLost, having(func(w *world, q priorityQueue) {
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(60), Priority: new(7)}, "a")
 		due := w.clock().Now().Add(w.ticks(20))
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(1)}, "a")
 		comesOnceWith(w, q, 7, due)
 	})),
-	check("QUEUE-34", "at-once", whyExtra, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-34", "at-once", whyExtra, having(func(w *world, q priorityQueue) {
 		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(7)}, "a")
 		q.AddWithOpts(contract.AddOptions{Priority: new(1)}, "a")
 		w.mustGetWith(q, "a", 7)
@@ -147,7 +147,7 @@ var priorityCases = []suite.Case[env]{
 		w.mustGet("canary") // not a: its earlier time no longer counts
 	})),
 	check("QUEUE-34", "at-once-and-later-again", whyEarly,
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			w.addAfter("a", 20)
 			w.add("a")
 			w.mustGet("a")
@@ -162,15 +162,13 @@ var priorityCases = []suite.Case[env]{
 			}
 			w.advance(w.ticks(10))
 			w.mustGetWith(q, "a", 0)
-			if !w.reached(due) {
-				w.t.Fatalf("the item came %s before its time", due.Sub(w.clock().Now()))
-			}
+			w.fatalIf(!w.reached(due), "the item came %s before its time", due.Sub(w.clock().Now()))
 		})),
 	check("QUEUE-34", "any-history", whyLost, func(t *suite.T, e env) {
 		randomPriorities(t, e, true)
 	}),
 	check("QUEUE-35", "lower-than-before", "an object that was urgent once would be urgent for ever",
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
 			w.mustGetWith(q, "a", 9)
 			q.AddWithOpts(contract.AddOptions{Priority: new(2)}, "a")
@@ -183,7 +181,7 @@ var priorityCases = []suite.Case[env]{
 			w.mustGetWith(q, "a", -2)
 		})),
 	check("QUEUE-35", "delayed-while-processed", whyPriority,
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
 			w.mustGetWith(q, "a", 9)
 			q.AddWithOpts(contract.AddOptions{Priority: new(2), After: w.ticks(2)}, "a")
@@ -193,11 +191,10 @@ var priorityCases = []suite.Case[env]{
 		})),
 	check("QUEUE-36", "the-shorter-delay",
 		"a retry that was asked for soon would wait for a back-off of minutes",
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{RateLimited: true, After: w.ticks(never)}, "a", "b")
-			if first, second := w.get(), w.get(); first == second {
-				w.t.Fatalf("%q came twice, and it was to come once, like the other", first)
-			}
+			first, second := w.get(), w.get()
+			w.fatalIf(first == second, "%q came twice, and it was to come once, like the other", first)
 			if a, b := q.NumRequeues("a"), q.NumRequeues("b"); a != b || a > 1 {
 				w.t.Fatalf("NumRequeues are %d and %d: the limiter is asked once for each item", a, b)
 			}
@@ -229,11 +226,9 @@ var priorityCases = []suite.Case[env]{
 			got[item] = priority == 4
 			r.done(item)
 		}
-		if !got["d"] || !got["e"] {
-			t.Fatalf("of two items that were delayed with priority 4 came %v", got)
-		}
+		t.FatalIf(!got["d"] || !got["e"], "of two items that were delayed with priority 4 came %v", got)
 	}),
-	check("QUEUE-37", "priority-zero", whyPriority, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-37", "priority-zero", whyPriority, having(func(w *world, q priorityQueue) {
 		q.Add("a")
 		w.mustGetWith(q, "a", 0)
 		q.AddAfter("b", w.ticks(1))
@@ -243,7 +238,7 @@ var priorityCases = []suite.Case[env]{
 		w.mustGetWith(q, "c", 0)
 	})),
 	check("QUEUE-47", "any-history", whyStarve, randomTurns),
-	check("QUEUE-38", "among-busy-ones", whyStarve, withPriorities(func(w *world, q priorityQueue) {
+	check("QUEUE-38", "among-busy-ones", whyStarve, having(func(w *world, q priorityQueue) {
 		const lows, most = 3, 64
 		for i := range lows {
 			q.AddWithOpts(contract.AddOptions{Priority: new(-1000)}, fmt.Sprint("low", i))
@@ -270,23 +265,11 @@ var priorityCases = []suite.Case[env]{
 	})),
 }
 
-// openPriority skips the case for a queue without priorities.
-func openPriority(t *suite.T, e env) (*world, priorityQueue) {
-	w := open(t, e)
-	q, ok := w.q.(priorityQueue)
-	if !ok {
-		t.Skipf("%T is no contract.PriorityQueue", w.q)
-	}
-	return w, q
-}
-
 // getWith takes out an item, which must be due, with its priority.
 func (w *world) getWith(q priorityQueue) (item string, priority int) {
 	shutdown := false
 	w.finish("GetWithPriority", start(func() { item, priority, shutdown = q.GetWithPriority() }))
-	if shutdown {
-		w.t.Fatalf("GetWithPriority says shutdown = true (and %q), but an item is due", item)
-	}
+	w.fatalIf(shutdown, "GetWithPriority says shutdown = true (and %q), but an item is due", item)
 	return item, priority
 }
 
@@ -306,9 +289,8 @@ func comesOnceWith(w *world, q priorityQueue, priority int, due time.Time) {
 	w.addAfter("canary", 65)
 	w.advance(w.ticks(20))
 	w.mustGetWith(q, "a", priority) // before any item that is due between its two times
-	if !w.reached(due) {
-		w.t.Fatalf("the item came %s before the earlier of its two times", due.Sub(w.clock().Now()))
-	}
+	w.fatalIf(!w.reached(due), "the item came %s before the earlier of its two times",
+		due.Sub(w.clock().Now()))
 	w.done("a")
 	w.advance(w.ticks(46))
 	w.mustGet("between", "canary")

@@ -18,9 +18,7 @@ var randomCases = []suite.Case[env]{
 	check("QUEUE-3", "any-history", "an object could wait for ever behind busier ones",
 		func(t *suite.T, e env) { randomHistories(t, e, history{ordered: true}) }),
 	check("QUEUE-4", "any-history", "an object that changes all the time would starve the others",
-		func(t *suite.T, e env) {
-			randomHistories(t, e, history{ordered: true, addProcessed: true})
-		}),
+		func(t *suite.T, e env) { randomHistories(t, e, history{ordered: true, addProcessed: true}) }),
 	check("QUEUE-21", "any-history", whyLost, func(t *suite.T, e env) {
 		randomHistories(t, e, history{addProcessed: true, delays: true})
 	}),

@@ -4,8 +4,13 @@ package queuetest
 // behind.
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"runtime/pprof"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -60,7 +65,7 @@ var shutdownCases = []suite.Case[env]{
 			w.mustEnd()
 		})),
 	check("QUEUE-11", "with-priority", "a worker would take the end for an item",
-		withPriorities(func(w *world, q priorityQueue) {
+		having(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{Priority: new(3)}, "a")
 			w.awaitLen(1)
 			w.q.ShutDown()
@@ -71,10 +76,9 @@ var shutdownCases = []suite.Case[env]{
 			w.finish("GetWithPriority of a queue that is shut down", start(func() {
 				item, priority, shutdown = q.GetWithPriority()
 			}))
-			if item != "" || priority != 0 || !shutdown {
-				w.t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
+			w.fatalIf(item != "" || priority != 0 || !shutdown,
+				"GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
 					"nothing is ready", item, priority, shutdown)
-			}
 		})),
 	check("QUEUE-11", "added-again-before", "events that were accepted would be dropped",
 		with(func(w *world) {
@@ -140,9 +144,7 @@ var shutdownCases = []suite.Case[env]{
 		w.settle()
 		w.done("a")
 		w.settle()
-		if drain.done() {
-			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
-		}
+		w.fatalIf(drain.done(), "ShutDownWithDrain returned while a worker has an item")
 		w.done("b")
 		w.finish("ShutDownWithDrain after the last Done", drain)
 	})),
@@ -165,9 +167,7 @@ var shutdownCases = []suite.Case[env]{
 		w.mustGet("a")
 		w.done("b")
 		w.settle()
-		if drain.done() {
-			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
-		}
+		w.fatalIf(drain.done(), "ShutDownWithDrain returned while a worker has an item")
 		w.done("a")
 		w.finish("ShutDownWithDrain after the last Done", drain)
 		w.advance(w.ticks(5))
@@ -232,9 +232,7 @@ var shutdownCases = []suite.Case[env]{
 				w.settle()
 			}
 			for _, d := range drains {
-				if d.done() {
-					t.Fatalf("ShutDownWithDrain returned while a worker has an item")
-				}
+				t.FatalIf(d.done(), "ShutDownWithDrain returned while a worker has an item")
 			}
 			w.done("a")
 			w.finish("each of four ShutDownWithDrain after the last Done", drains...)
@@ -291,9 +289,8 @@ var shutdownCases = []suite.Case[env]{
 }
 
 func (w *world) mustShuttingDown(want bool) {
-	if got := w.q.ShuttingDown(); got != want {
-		w.t.Fatalf("ShuttingDown() = %v, want %v", got, want)
-	}
+	got := w.q.ShuttingDown()
+	w.fatalIf(got != want, "ShuttingDown() = %v, want %v", got, want)
 }
 
 // drainThrice calls ShutDownWithDrain on three goroutines, and calls between after each
@@ -340,10 +337,40 @@ func leavesNothing(t *suite.T, e env, f func(*world)) {
 		if left = queues.stacks(); left == "" {
 			return
 		}
-		if t.HasStalled() || time.Since(begin) > min(w.bound, 5*time.Second) &&
-			(w.virtual() || !w.exact()) {
-			t.Fatalf("goroutines are left:\n%s", left)
-		}
+		t.FatalIf(t.HasStalled() || time.Since(begin) > min(w.bound, 5*time.Second) &&
+			(w.virtual() || !w.exact()), "goroutines are left:\n%s", left)
 		w.pause(looksBeforeStep - 1)
 	}
+}
+
+// family is a set of goroutines with one profiler label: the goroutines that a function
+// starts, and those that these start. Unlike a count of all goroutines, it does not depend
+// on the rest of the process.
+type family struct{ name string }
+
+const familyLabel = "queuetest-family"
+
+var families atomic.Int64
+
+func newFamily() family { return family{strconv.FormatInt(families.Add(1), 10)} }
+
+// do calls fn on this goroutine, which belongs to the family meanwhile.
+func (f family) do(fn func()) {
+	pprof.Do(context.Background(), pprof.Labels(familyLabel, f.name), func(context.Context) { fn() })
+}
+
+// stacks returns the stacks of the family's goroutines, "" if there are none.
+func (f family) stacks() string {
+	var profile bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		return err.Error()
+	}
+	label := strconv.Quote(familyLabel) + ":" + strconv.Quote(f.name)
+	var out []string
+	for _, record := range strings.Split(profile.String(), "\n\n") {
+		if strings.Contains(record, label) {
+			out = append(out, record)
+		}
+	}
+	return strings.Join(out, "\n\n")
 }

@@ -35,13 +35,11 @@ type contender struct {
 }
 
 func openReferee(t *suite.T, e env) *referee {
-	w, q := openPriority(t, e)
+	w, q := openAs[priorityQueue](t, e)
 	return newReferee(w, q)
 }
 
-func newReferee(w *world, q priorityQueue) *referee {
-	return &referee{world: w, q: q}
-}
+func newReferee(w *world, q priorityQueue) *referee { return &referee{world: w, q: q} }
 
 // addReady adds items that the queue does not hold.
 func (r *referee) addReady(priority int, items ...string) {
@@ -115,7 +113,7 @@ func (r *referee) takeAll() {
 // each item must have in the end. Items that are due together may become ready in
 // any order, so there the order is not judged.
 func randomPriorities(t *suite.T, e env, delays bool) {
-	openPriority(t, e) // or the case is skipped
+	openAs[priorityQueue](t, e) // or the case is skipped
 	t.Random(func(rt *rapid.T) {
 		w := newWorld(rt, t, e)
 		defer w.close()
@@ -265,7 +263,7 @@ func (m *timed) takeOne(rt *rapid.T) {
 // randomTurns plays random histories of a queue that is given a Turn. QUEUE-47 says for
 // every Get which item it returns.
 func randomTurns(t *suite.T, e env) {
-	openPriority(t, e.configured(t, contract.QueueConfig{})) // or the case is skipped
+	openAs[priorityQueue](t, e.configured(t, contract.QueueConfig{})) // or the case is skipped
 	t.Random(func(rt *rapid.T) {
 		turn := rapid.SampledFrom([]int{-1, 1, 2, 4, 7, 16}).Draw(rt, "turn")
 		w := newWorld(rt, t, e.configured(t, contract.QueueConfig{Turn: turn}))

@@ -7,9 +7,11 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
@@ -102,9 +104,7 @@ func (w *world) takenIn(first time.Time) bool {
 	if w.reached(first) {
 		return false
 	}
-	if got != probe {
-		w.t.Fatalf("Get = %q %s before its time", got, first.Sub(w.clock().Now()))
-	}
+	w.fatalIf(got != probe, "Get = %q %s before its time", got, first.Sub(w.clock().Now()))
 	return true
 }
 
@@ -137,9 +137,7 @@ func (w *world) mustAwait(cond func() bool, format string, args ...any) {
 func (w *world) mustSee(cond func() bool, what string, calls ...*call) {
 	for !cond() {
 		for _, c := range calls {
-			if c.done() && c.panicked != "" {
-				w.t.Fatalf("until %s: %s", what, c.panicked)
-			}
+			w.fatalIf(c.done() && c.panicked != "", "until %s: %s", what, c.panicked)
 		}
 		if w.owner.HasStalled() {
 			w.inVain(what)
@@ -147,6 +145,13 @@ func (w *world) mustSee(cond func() bool, what string, calls ...*call) {
 		runtime.Gosched()
 	}
 	w.owner.Progress()
+}
+
+// fatalIf ends the case if bad.
+func (w *world) fatalIf(bad bool, format string, args ...any) {
+	if bad {
+		w.t.Fatalf(format, args...)
+	}
 }
 
 // inVain ends the case, which waited for something that did not come.
@@ -201,9 +206,7 @@ func startEach(n int, f func(i int)) (calls []*call) {
 func (w *world) finish(what string, calls ...*call) {
 	for _, c := range calls {
 		w.mustAwait(c.done, "%s returns", what)
-		if c.panicked != "" {
-			w.t.Fatalf("%s: %s", what, c.panicked)
-		}
+		w.fatalIf(c.panicked != "", "%s: %s", what, c.panicked)
 	}
 }
 
@@ -211,9 +214,8 @@ func (w *world) finish(what string, calls ...*call) {
 func (w *world) mustPanic(what string, f func()) {
 	c := start(f)
 	w.mustAwait(c.done, "%s returns", what)
-	if c.panicked == "" {
-		w.t.Fatalf("%s did not panic: the queue hides the panic or made no such call", what)
-	}
+	w.fatalIf(c.panicked == "", "%s did not panic: the queue hides the panic or made no such call",
+		what)
 }
 
 // getting is a Get on a goroutine of its own, which may block.
@@ -233,18 +235,15 @@ func (w *world) startGet() *getting {
 func (w *world) get() string {
 	g := w.startGet()
 	w.finish("Get", g.call)
-	if g.shutdown {
-		w.t.Fatalf("Get says shutdown = true (and %q), but an item is due", g.item)
-	}
+	w.fatalIf(g.shutdown, "Get says shutdown = true (and %q), but an item is due", g.item)
 	return g.item
 }
 
 // mustGet takes out items and asserts that they are these, in this order.
 func (w *world) mustGet(want ...string) {
 	for i, item := range want {
-		if got := w.get(); got != item {
-			w.t.Fatalf("Get = %q, want %q (number %d of %q)", got, item, i+1, want)
-		}
+		got := w.get()
+		w.fatalIf(got != item, "Get = %q, want %q (number %d of %q)", got, item, i+1, want)
 	}
 }
 
@@ -252,10 +251,9 @@ func (w *world) mustGet(want ...string) {
 func (w *world) mustEnd() {
 	g := w.startGet()
 	w.finish("Get of a queue that is shut down", g.call)
-	if !g.shutdown || g.item != "" {
-		w.t.Fatalf("Get = %q, shutdown = %v; want the zero item and true: the queue is shut down and "+
+	w.fatalIf(!g.shutdown || g.item != "",
+		"Get = %q, shutdown = %v; want the zero item and true: the queue is shut down and "+
 			"nothing is ready", g.item, g.shutdown)
-	}
 }
 
 func (w *world) add(items ...string) {
@@ -294,9 +292,15 @@ func with(run func(w *world)) func(*suite.T, env) {
 	return func(t *suite.T, e env) { run(open(t, e)) }
 }
 
-// withPriorities runs a case on one queue with priorities.
-func withPriorities(run func(w *world, q priorityQueue)) func(*suite.T, env) {
-	return func(t *suite.T, e env) { run(openPriority(t, e)) }
+// openAs is open for a queue that is a Q. It skips the case for others.
+func openAs[Q any](t *suite.T, e env) (*world, Q) {
+	w := open(t, e)
+	return w, suite.Needs[Q](t, w.q)
+}
+
+// having runs a case on one queue that is a Q.
+func having[Q any](run func(w *world, q Q)) func(*suite.T, env) {
+	return func(t *suite.T, e env) { run(openAs[Q](t, e)) }
 }
 
 // judged runs a case on one queue with priorities and its referee.
@@ -304,12 +308,107 @@ func judged(run func(r *referee)) func(*suite.T, env) {
 	return func(t *suite.T, e env) { run(openReferee(t, e)) }
 }
 
-// withLimiter runs a case on one queue with a limiter.
-func withLimiter(run func(w *world, q limitedQueue)) func(*suite.T, env) {
-	return func(t *suite.T, e env) { run(openRateLimiting(t, e)) }
-}
-
 // counted runs a case on one queue whose metrics are kept.
 func counted(run func(w *world, m *meter)) func(*suite.T, env) {
 	return func(t *suite.T, e env) { run(openMetered(t, e)) }
+}
+
+// The three kinds of time that the cases run in.
+
+// timeline is the time in which a queue under test lives. Cases count in ticks and never
+// use a fixed duration of their own.
+type timeline interface {
+	// clock returns the clock that the queue is given and that cases read.
+	clock() clock.WithTicker
+	// tick is long compared with one step of a queue. It is short compared with the ten
+	// seconds after which client-go's queues look at their clock unasked.
+	tick() time.Duration
+	// advance lets time pass.
+	advance(d time.Duration)
+	// settle gives the other goroutines the chance to do what they can do now. In a bubble
+	// it returns when they all wait. Elsewhere it only gives them time, so cases may use it
+	// to catch what must not happen, never to rely on what must.
+	settle()
+	// pause is called between two looks at a condition; looks is the number of looks so
+	// far. It may advance the time: a queue that read a fake clock just before a step has
+	// set its timer late by that step.
+	pause(looks int)
+	// virtual reports whether waiting takes no real time.
+	virtual() bool
+	// exact reports whether time moves only by advance and pause.
+	exact() bool
+}
+
+// bubble is the virtual time of testing/synctest.
+type bubble struct{}
+
+func (bubble) clock() clock.WithTicker { return clock.RealClock{} }
+func (bubble) tick() time.Duration     { return 10 * time.Millisecond }
+func (bubble) virtual() bool           { return true }
+func (bubble) exact() bool             { return true }
+func (bubble) settle()                 { synctest.Wait() }
+
+func (bubble) advance(d time.Duration) {
+	synctest.Wait()
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (b bubble) pause(looks int) {
+	if looks > 0 {
+		time.Sleep(b.tick() / 4)
+	}
+	synctest.Wait()
+}
+
+// looksBeforeStep is the number of looks at a condition, over some milliseconds, before
+// pause steps a fake clock.
+const looksBeforeStep = 12
+
+// stepped is a fake clock that the case steps.
+type stepped struct{ fake *clocktesting.FakeClock }
+
+func newStepped() timeline {
+	return stepped{clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
+}
+
+func (s stepped) clock() clock.WithTicker { return s.fake }
+func (s stepped) tick() time.Duration     { return 10 * time.Millisecond }
+func (s stepped) virtual() bool           { return false }
+func (s stepped) exact() bool             { return true }
+func (s stepped) settle()                 { rest() }
+
+func (s stepped) advance(d time.Duration) {
+	rest() // so that a queue has read the time and set its timer before the step
+	s.fake.Step(d)
+}
+
+func (s stepped) pause(looks int) {
+	back(looks)
+	if looks >= looksBeforeStep {
+		s.fake.Step(s.tick() / 4)
+	}
+}
+
+// real is the system's time.
+type real struct{}
+
+func (real) clock() clock.WithTicker { return clock.RealClock{} }
+func (real) tick() time.Duration     { return 2 * time.Millisecond }
+func (real) virtual() bool           { return false }
+func (real) exact() bool             { return false }
+func (real) settle()                 { rest() }
+func (real) advance(d time.Duration) { time.Sleep(d) }
+func (real) pause(looks int)         { back(looks) }
+
+// rest lets other goroutines run for about a tenth of a millisecond.
+func rest() { time.Sleep(100 * time.Microsecond) }
+
+// back yields at first and then sleeps longer each time, up to 2 ms.
+func back(looks int) {
+	if looks < 4 {
+		runtime.Gosched()
+		return
+	}
+	time.Sleep(min(10*time.Microsecond<<min(looks-4, 10), 2*time.Millisecond))
 }

@@ -20,7 +20,7 @@ func (w failingWrite) each(t *suite.T, newStore NewStore, f func(x *trial, how s
 	failures(func(how string, bad *item) {
 		x := newTrial(t, newStore, allIndexes...)
 		if w.batch {
-			transactor(t, x.s)
+			suite.Needs[contract.Transactor](t, x.s)
 		}
 		x.add(crowd(9)...)
 		how = w.name + " with " + how
@@ -35,9 +35,7 @@ func (w failingWrite) each(t *suite.T, newStore NewStore, f func(x *trial, how s
 }
 
 var (
-	failingAdd = failingWrite{"add", false, func(s contract.Store, bad *item) {
-		s.Add(bad.key, bad)
-	}}
+	failingAdd    = failingWrite{"add", false, func(s contract.Store, bad *item) { s.Add(bad.key, bad) }}
 	failingUpdate = failingWrite{"update", false, func(s contract.Store, bad *item) {
 		s.Update(bad.key, bad)
 	}}
@@ -147,9 +145,8 @@ func unwrittenCase(clause string, w failingWrite) suite.Case[NewStore] {
 				x.agree("after " + how)
 				x.must(x.m.checkVersion(x.s))
 				for _, added := range []string{"bad", "good", "good2"} {
-					if _, err := x.s.ByIndex(added, "v"); err == nil {
-						t.Fatalf("%s left the index %q behind", how, added)
-					}
+					_, err := x.s.ByIndex(added, "v")
+					t.FatalIf(err == nil, "%s left the index %q behind", how, added)
 				}
 				for n := range 12 { // each write must find the object's old places in the indexes
 					x.update(at(n, 8))

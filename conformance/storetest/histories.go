@@ -50,15 +50,11 @@ func needs(t *suite.T, newStore NewStore, clause string) {
 	must(t, err)
 	switch c.Capability {
 	case contract.CapTransaction:
-		transactor(t, s)
+		suite.Needs[contract.Transactor](t, s)
 	case contract.CapResourceVersion:
-		if _, ok := s.(contract.ResourceVersioner); !ok {
-			t.Skipf("no LastStoreSyncResourceVersion")
-		}
+		suite.Needs[contract.ResourceVersioner](t, s)
 	case contract.CapAppend:
-		if _, ok := s.(contract.Appender); !ok {
-			t.Skipf("no AppendList")
-		}
+		suite.Needs[contract.Appender](t, s)
 	}
 }
 

@@ -59,9 +59,7 @@ var readCases = []suite.Case[NewStore]{
 			for _, v := range []string{"a", "b", "c", "", "absent"} {
 				got, err := x.s.IndexKeys(one, v)
 				x.must(answered(err, "IndexKeys(one, "+v+")", got, x.m.having(one, v)))
-				if !slices.IsSorted(got) {
-					x.Errorf("IndexKeys(one, %s) is not sorted: %q", v, got)
-				}
+				x.ErrorIf(!slices.IsSorted(got), "IndexKeys(one, %s) is not sorted: %q", v, got)
 			}
 		}),
 	on("STORE-15", "shared-values-once", "an object that shares two values would be reconciled twice",
@@ -122,9 +120,7 @@ var indexCases = []suite.Case[NewStore]{
 			_, keys := x.s.IndexKeys("nowhere", "a")
 			_, by := x.s.ByIndex("nowhere", "a")
 			for call, err := range map[string]error{"Index": index, "IndexKeys": keys, "ByIndex": by} {
-				if err == nil {
-					x.Errorf("%s of an unknown index gave no error", call)
-				}
+				x.ErrorIf(err == nil, "%s of an unknown index gave no error", call)
 			}
 			x.must(differs("ListIndexFuncValues of an unknown index",
 				x.s.ListIndexFuncValues("nowhere"), nil))
@@ -151,8 +147,7 @@ var indexCases = []suite.Case[NewStore]{
 			// k has the values from one number up to another, the first half of them twice.
 			k := func(from, to int) *item {
 				seq++
-				return newItem("k", seq, "a",
-					slices.Concat(values[from:to], values[from:(from+to)/2])...)
+				return newItem("k", seq, "a", slices.Concat(values[from:to], values[from:(from+to)/2])...)
 			}
 			other := newItem("other", 0, "a", "v-7")
 			x.add(other, k(0, 30))
@@ -308,9 +303,7 @@ var indexerCases = []suite.Case[NewStore]{
 			other := func(any) ([]string, error) { return []string{"other"}, nil }
 			for range 20 { // the order in which a map is walked must not matter
 				err := x.s.AddIndexers(contract.Indexers{many: other, one: other, maybe: other})
-				if err == nil {
-					x.Fatalf("AddIndexers took a name that the store has")
-				}
+				x.FatalIf(err == nil, "AddIndexers took a name that the store has")
 				for _, index := range []string{many, maybe} {
 					if _, err := x.s.ByIndex(index, "other"); err == nil {
 						x.Fatalf("AddIndexers was refused and yet added %q", index)
@@ -348,9 +341,7 @@ var indexerCases = []suite.Case[NewStore]{
 			got := x.s.GetIndexers()
 			x.must(differs("GetIndexers", slices.Collect(maps.Keys(got)), allIndexes))
 			for index, f := range got {
-				if f == nil {
-					x.Fatalf("GetIndexers has no function of %q", index)
-				}
+				x.FatalIf(f == nil, "GetIndexers has no function of %q", index)
 				values, err := f(probe)
 				x.must(answered(err, index, values, probe.valuesIn(index)))
 			}
@@ -360,10 +351,9 @@ var indexerCases = []suite.Case[NewStore]{
 		func(x *trial) {
 			before := x.s.GetIndexers()
 			x.must(x.addIndexers(many))
-			if len(before) != 1 {
-				x.Fatalf("AddIndexers wrote to the map that GetIndexers had returned: who walks it " +
+			x.FatalIf(len(before) != 1,
+				"AddIndexers wrote to the map that GetIndexers had returned: who walks it "+
 					"meanwhile crashes")
-			}
 			mine := x.s.GetIndexers()
 			delete(mine, one)
 			mine[maybe] = indexFunc(maybe, nil)
@@ -376,9 +366,8 @@ var indexerCases = []suite.Case[NewStore]{
 			// one map is written while another goroutine iterates over it.
 			x.Together(func() {
 				for n := range 50 {
-					if err := x.s.AddIndexers(contract.Indexers{key(n): indexFunc(one, nil)}); err != nil {
-						x.Errorf("AddIndexers: %v", err)
-					}
+					err := x.s.AddIndexers(contract.Indexers{key(n): indexFunc(one, nil)})
+					x.ErrorIf(err != nil, "AddIndexers: %v", err)
 				}
 			}, func() {
 				for range 50 {

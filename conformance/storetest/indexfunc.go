@@ -158,9 +158,8 @@ var serialCases = []suite.Case[NewStore]{
 		}, func() {
 			for n := range rounds {
 				t.Progress()
-				if err := s.AddIndexers(contract.Indexers{key(n): indexFunc(one, c.pass)}); err != nil {
-					t.Errorf("AddIndexers: %v", err)
-				}
+				err := s.AddIndexers(contract.Indexers{key(n): indexFunc(one, c.pass)})
+				t.ErrorIf(err != nil, "AddIndexers: %v", err)
 			}
 		}, func() {
 			for n := range rounds * 50 {
@@ -219,11 +218,9 @@ func linearCase(name string, work func(t *suite.T, s contract.Store, n int)) sui
 					if inOne <= max(noticeable, slowerThanFew*inMany) {
 						break
 					}
-					if again == accusations {
-						t.Fatalf("writes of an object of %d index values take %s of processor time, of objects of "+
-							"%d values each, as many in all, %s: more than linear",
-							n, inOne, fewValues, inMany)
-					}
+					t.FatalIf(again == accusations,
+						"writes of an object of %d index values take %s of processor time, of objects of "+
+							"%d values each, as many in all, %s: more than linear", n, inOne, fewValues, inMany)
 				}
 			}
 		}, Why: "an object of thousands of index values stops every writer, and with a lock every " +

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -56,7 +58,7 @@ var transactionCases = []suite.Case[NewStore]{
 	onIndexes([]string{one}, "STORE-38", "two-writers",
 		"two batches that mingle leave a state that neither asked for",
 		func(x *trial) {
-			b := transactor(x.T, x.s)
+			b := suite.Needs[contract.Transactor](x.T, x.s)
 			// Each batch writes its number under both keys, and moves both to its index value.
 			write := func(n int) {
 				value := string("abc"[n%3])
@@ -102,9 +104,7 @@ var transactionCases = []suite.Case[NewStore]{
 	{Clause: "STORE-50", Name: "delete-with-object", Run: func(t *suite.T, newStore NewStore) {
 		for what, obj := range unindexable() {
 			x := newTrial(t, newStore, allIndexes...)
-			if _, ok := x.s.(contract.ObjectDeleter); !ok {
-				t.Skipf("no DeleteWithObject")
-			}
+			suite.Needs[contract.ObjectDeleter](t, x.s)
 			x.add(crowd(6)...)
 			if p := panicOf(func() {
 				x.write(txn(contract.TransactionTypeDelete, key(4), obj))
@@ -131,11 +131,119 @@ func unindexable() map[string]any {
 	}
 }
 
-// transactor skips the case if the store has no Transaction.
-func transactor(t *suite.T, s contract.Store) contract.Transactor {
-	b, ok := s.(contract.Transactor)
-	if !ok {
-		t.Skipf("no Transaction")
-	}
-	return b
+// versioned is an object with metadata.
+func versioned(name, version string) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{
+		ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: version}}
+}
+
+// versionCase gives the body a store without indexes and a check of its version.
+// It is skipped if the store keeps none.
+func versionCase(clause, name, why string,
+	body func(t *suite.T, s contract.Store, is func(want, when string))) suite.Case[NewStore] {
+	return suite.Case[NewStore]{Clause: clause, Name: name, Why: why,
+		Run: func(t *suite.T, newStore NewStore) {
+			s := newStore(contract.Indexers{})
+			v := suite.Needs[contract.ResourceVersioner](t, s)
+			body(t, s, func(want, when string) {
+				got := v.LastStoreSyncResourceVersion()
+				t.FatalIf(got != want, "LastStoreSyncResourceVersion after %s is %q; want %q", when, got, want)
+			})
+		}}
+}
+
+// versionCases: the store's resource version.
+var versionCases = []suite.Case[NewStore]{
+	versionCase("STORE-40", "bookmark-replace-and-writes",
+		"an informer tells its handlers how far the cache is; a version too new hides that it is behind",
+		func(_ *suite.T, s contract.Store, is func(want, when string)) {
+			is("", "nothing")
+			s.Add("a", versioned("a", "10"))
+			is("10", "Add")
+			s.Update("a", versioned("a", "11"))
+			is("11", "Update")
+			s.(contract.ResourceVersioner).Bookmark("15")
+			is("15", "Bookmark")
+			s.Replace(map[string]any{"a": versioned("a", "16"), "b": versioned("b", "12")}, "20")
+			is("20", "Replace")
+			s.Replace(map[string]any{}, "21")
+			is("21", "an empty Replace")
+			s.Update("b", versioned("b", "22"))
+			is("22", "Update after Replace")
+			s.Get("b")
+			s.List()
+			is("22", "reads")
+		}),
+	versionCase("STORE-41", "delete",
+		"the deletion is the newest event of its object, and its version is that of the cache",
+		func(t *suite.T, s contract.Store, is func(want, when string)) {
+			d := suite.Needs[contract.ObjectDeleter](t, s)
+			for _, k := range []string{"a", "b", "c"} {
+				s.Add(k, versioned(k, "10"))
+			}
+			d.DeleteWithObject("a", versioned("a", "30"))
+			is("30", "DeleteWithObject")
+			s.Delete("b")
+			is("30", "Delete")
+			d.DeleteWithObject("c", nil)
+			is("30", "DeleteWithObject(nil)")
+			d.DeleteWithObject("absent", versioned("absent", "31"))
+			is("31", "DeleteWithObject of an absent key")
+			got := s.ListKeys()
+			t.FatalIf(len(got) != 0, "keys %q remain after deleting all", got)
+		}),
+	versionCase("STORE-42", "no-metadata",
+		"a tombstone of a missed deletion has no version; taking \"\" from it forgets how far the "+
+			"cache was",
+		func(_ *suite.T, s contract.Store, is func(want, when string)) {
+			s.Add("a", versioned("a", "10"))
+			s.Add("b", "no metadata")
+			is("10", "Add of an object without metadata")
+			s.Update("b", struct{}{})
+			is("10", "Update with an object without metadata")
+			if d, ok := s.(contract.ObjectDeleter); ok {
+				d.DeleteWithObject("a", contract.DeletedFinalStateUnknown{Key: "a", Obj: versioned("a", "40")})
+				is("10", "DeleteWithObject of a tombstone")
+			}
+			if b, ok := s.(contract.Transactor); ok {
+				b.Transaction(txn(contract.TransactionTypeAdd, "c", "no metadata"))
+				is("10", "a Transaction of an object without metadata")
+			}
+		}),
+	versionCase("STORE-42", "what-left-the-store",
+		"whoever uses a removed object again would move the cache's version",
+		func(_ *suite.T, s contract.Store, is func(want, when string)) {
+			leaves := func(how string, remove func()) {
+				obj := versioned("a", "10")
+				s.Add("a", obj)
+				remove()
+				obj.ResourceVersion = "99"
+				is("10", "a change of an object that left by "+how)
+			}
+			leaves("Delete", func() { s.Delete("a") })
+			leaves("Update", func() { s.Update("a", "no metadata") })
+			if d, ok := s.(contract.ObjectDeleter); ok {
+				leaves("DeleteWithObject of nil", func() { d.DeleteWithObject("a", nil) })
+			}
+			if b, ok := s.(contract.Transactor); ok {
+				leaves("Transaction", func() {
+					b.Transaction(txn(contract.TransactionTypeUpdate, "a", "no metadata"))
+				})
+			}
+		}),
+	versionCase("STORE-43", "transaction", "a batch is as new as its last event",
+		func(t *suite.T, s contract.Store, is func(want, when string)) {
+			b := suite.Needs[contract.Transactor](t, s)
+			b.Transaction(
+				txn(contract.TransactionTypeAdd, "a", versioned("a", "10")),
+				txn(contract.TransactionTypeUpdate, "a", versioned("a", "11")),
+				txn(contract.TransactionTypeAdd, "b", versioned("b", "12")))
+			is("12", "Transaction")
+			b.Transaction(
+				txn(contract.TransactionTypeUpdate, "a", versioned("a", "13")),
+				txn(contract.TransactionTypeDelete, "b", versioned("b", "14")))
+			is("14", "a Transaction that ends with a deletion")
+			b.Transaction()
+			is("14", "an empty Transaction")
+		}),
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -40,6 +41,15 @@ func newT(name string, cfg Config) *T { return &T{name: name, cfg: cfg} }
 
 // Config returns the settings that the suite's options made.
 func (t *T) Config() Config { return t.cfg }
+
+// Needs returns impl as an I, and skips the case if it is none.
+func Needs[I any](t *T, impl any) I {
+	i, ok := impl.(I)
+	if !ok {
+		t.Skipf("%T is no %s", impl, reflect.TypeFor[I]())
+	}
+	return i
+}
 
 // Rand returns the case's own source of random choices: the same seed and the same case
 // give the same choices.
@@ -99,6 +109,20 @@ func (t *T) Error(args ...any) { t.write(fmt.Sprintln(args...)); t.Fail() }
 
 // Fatalf marks the case failed and ends it.
 func (t *T) Fatalf(format string, args ...any) { t.Errorf(format, args...); runtime.Goexit() }
+
+// ErrorIf is Errorf if bad. The arguments are computed in any case.
+func (t *T) ErrorIf(bad bool, format string, args ...any) {
+	if bad {
+		t.Errorf(format, args...)
+	}
+}
+
+// FatalIf is Fatalf if bad. The arguments are computed in any case.
+func (t *T) FatalIf(bad bool, format string, args ...any) {
+	if bad {
+		t.Fatalf(format, args...)
+	}
+}
 
 // Fatal is Fatalf with the defaults' format.
 func (t *T) Fatal(args ...any) { t.Error(args...); runtime.Goexit() }

@@ -157,3 +157,127 @@ func (s *Search) missed(depth int) float64 {
 	p := 1 / (float64(s.threads) * math.Pow(float64(s.longest), float64(depth-1)))
 	return math.Pow(1-p, float64(s.random[depth]))
 }
+
+// choice is a step at which several threads could continue.
+type choice struct {
+	step   int
+	taken  int  // index of the thread that continued
+	among  int  // how many could continue
+	again  bool // index 0 is the thread that ran before: any other one preempts it
+	before int  // preemptions before this step
+}
+
+// systematic explores all schedules of a program with at most bound preemptions, depth
+// first. Each run repeats the choices of the previous run up to the last one where another
+// thread can still be tried. A switch from a thread that cannot continue is free.
+type systematic struct {
+	p         *Program
+	bound     int
+	path      []choice
+	schedules int
+	most      int  // schedules; 0 is no limit
+	longest   int  // most steps of a run
+	cut       bool // a schedule was left out because of the bound
+}
+
+// explore runs schedules until one fails, all have run, or the deadline has passed.
+func (s *systematic) explore(deadline time.Time) (failed *outcome, finished bool) {
+	for {
+		out := s.once()
+		s.schedules++
+		s.longest = max(s.longest, out.steps)
+		if out.err != nil {
+			return &out, false
+		}
+		if !s.advance() {
+			return nil, true
+		}
+		if s.schedules == s.most || s.schedules%64 == 0 && time.Now().After(deadline) {
+			return nil, false
+		}
+	}
+}
+
+// once repeats the path and then takes the first choice everywhere.
+func (s *systematic) once() outcome {
+	step, at, preemptions := -1, 0, 0
+	return s.p.run(func(enabled []*thread, again bool) int {
+		step++
+		if len(enabled) == 1 {
+			return 0
+		}
+		if at == len(s.path) {
+			s.path = append(s.path, choice{step: step, among: len(enabled), again: again,
+				before: preemptions})
+		}
+		c := s.path[at]
+		if c.step != step || c.among != len(enabled) || c.again != again {
+			panic(fmt.Sprintf(
+				"explore: program %q does not give the same run again by the same schedule: something in it "+
+					"is random", s.p.Name))
+		}
+		at++
+		if c.again && c.taken > 0 {
+			preemptions++
+		}
+		return c.taken
+	}, 0)
+}
+
+// advance changes the path to that of the next schedule; false if there is none.
+func (s *systematic) advance() bool {
+	for last := len(s.path) - 1; last >= 0; last-- {
+		c := &s.path[last]
+		if c.taken+1 < c.among {
+			if !c.again || c.before < s.bound {
+				c.taken++
+				return true
+			}
+			s.cut = true
+		}
+		s.path = s.path[:last]
+	}
+	return false
+}
+
+// priorities draws schedules by the algorithm of Burckhardt et al. (ASPLOS 2010, algorithm
+// 1). Each thread gets a random priority of its own, and the one with the highest runs. At
+// d-1 steps, drawn from the k steps of the program, the priority of the running thread
+// drops below all others. A run of n threads finds a fault of d ordering constraints with a
+// probability of at least 1/(n*k^(d-1)).
+type priorities struct {
+	of      []int       // by thread; higher runs first
+	changes map[int]int // by step: the priority that the running thread gets
+	step    int
+}
+
+func newPriorities(r *rand.Rand, threads, steps, depth int) *priorities {
+	p := &priorities{changes: map[int]int{}}
+	for _, rank := range r.Perm(threads) {
+		p.of = append(p.of, depth+rank)
+	}
+	for i := range depth - 1 {
+		p.changes[r.IntN(max(1, steps))] = i
+	}
+	return p
+}
+
+func (p *priorities) choose(enabled []*thread, _ bool) int {
+	best := p.best(enabled)
+	if lower, changes := p.changes[p.step]; changes {
+		p.of[enabled[best].id] = lower
+		best = p.best(enabled)
+	}
+	p.step++
+	return best
+}
+
+func (p *priorities) best(enabled []*thread) int {
+	best := 0
+	for i, t := range enabled {
+		if p.of[t.id] > p.of[enabled[best].id] {
+			best = i
+		}
+	}
+	return best
+}
