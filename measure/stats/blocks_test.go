@@ -140,9 +140,9 @@ func TestNoFalseAlarmBetweenMachines(t *testing.T) {
 		for name, forks := range machines {
 			t.Run(shape+", "+name, func(t *testing.T) {
 				t.Parallel()
-				trials := 3000
+				trials := 1000
 				if len(forks) == 40 {
-					trials = 1000 // it takes longer
+					trials = 300 // it takes longer
 				}
 				rng := rand.New(rand.NewPCG(5, 6))
 				significant, missed, alarms := 0, 0, 0
@@ -182,7 +182,7 @@ func TestNoFalseAlarmBetweenMachines(t *testing.T) {
 func TestASlowdownIsFoundBetweenMachines(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
-	const trials = 200
+	const trials = 100
 	for name, forks := range machines {
 		within, mixed := 0, 0
 		var estimates []float64

@@ -18,22 +18,24 @@ import (
 // Every operation of every implementation does as many as requested, in the chunks that it
 // allows, alone and by two goroutines. It leaves the component with its initial contents.
 func TestEveryOperation(t *testing.T) {
+	const objects = 100
 	for _, e := range catalog.All() {
 		if e.Component == contract.ComponentLimiter || e.Component == contract.ComponentObjects {
 			continue // no workload measures one by itself
 		}
 		t.Run(e.ID(), func(t *testing.T) {
-			w := load.Workload{Name: "w", Component: e.Component, Objects: synthetic.ObjectSpec{Count: 300}}
+			w := load.Workload{Name: "w", Component: e.Component,
+				Objects: synthetic.ObjectSpec{Count: objects}}
 			if e.Component == contract.ComponentDelay {
-				w.Waiting, w.Ahead = 150, time.Minute
+				w.Waiting, w.Ahead = objects/2, time.Minute
 			}
 			w = w.WithDefaults()
-			objects := synthetic.Generate(w.Objects, 1)
+			generated := synthetic.Generate(w.Objects, 1)
 			for _, op := range load.Operations(e.Component) {
 				if !op.Single {
 					continue
 				}
-				s, err := New(e, objects, w)
+				s, err := New(e, generated, w)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -61,9 +63,9 @@ func TestEveryOperation(t *testing.T) {
 					}
 					var wg sync.WaitGroup
 					for _, a := range actors {
-						want := 500
+						want := 2 * objects
 						if a.UsualGC {
-							want = 5 // each makes a whole informer, and collects garbage before
+							want = 2 // each makes a whole informer, and collects garbage before
 						}
 						wg.Go(func() {
 							if got := do(a, want); got != want {
@@ -74,8 +76,8 @@ func TestEveryOperation(t *testing.T) {
 					wg.Wait()
 				}
 				if store, ok := s.(*Store); ok {
-					if n := len(store.Store.List()); n != 300 {
-						t.Errorf("%s left %d of 300 objects", op.Op, n)
+					if n := len(store.Store.List()); n != objects {
+						t.Errorf("%s left %d of %d objects", op.Op, n, objects)
 					}
 				}
 				s.Stop()
