@@ -21,7 +21,8 @@ func TestHealthyStoresAgree(t *testing.T) {
 		"bare":   func(ix contract.Indexers) contract.Store { return bareStore{makeSimple("", ix)} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			suite.Run(t, slices.Concat(historyCases, LongHistories()), newStore)
+			suite.Run(t, slices.Concat(historyCases, LongHistories()), newStore,
+				suite.WithEffort(0.2))
 		})
 	}
 }
