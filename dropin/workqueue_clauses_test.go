@@ -39,7 +39,7 @@ func TestWorkqueueKeepsTheClauses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			queuetest.Run(t, newQueue)
+			queuetest.Run(t, newQueue, brief)
 		})
 	}
 	for name, newLimiter := range map[string]func() contract.RateLimiter[string]{

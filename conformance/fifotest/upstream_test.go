@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/conformance/fifotest"
+	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
 
@@ -68,7 +69,8 @@ func TestUpstream(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			plain := func(cfg contract.FIFOConfig) contract.FIFO { return tc.construct(cfg, nil) }
-			fifotest.Run(t, plain, append(tc.opts, fifotest.NewTransforming(tc.construct))...)
+			fifotest.Run(t, plain, append(tc.opts, suite.WithEffort(0.2),
+				fifotest.NewTransforming(tc.construct))...)
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/informerbench/informerbench/conformance/queuetest"
+	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/dropin/priorityqueue"
 )
@@ -118,7 +119,8 @@ func TestQueueKeepsTheClauses(t *testing.T) {
 			t.Parallel()
 			queuetest.Run(t, func(clock.WithTicker) contract.DelayingQueue[string] {
 				return priorityqueue.New("", opt)
-			}, queuetest.Waive("QUEUE-11", "as in controller-runtime, so that a manager stops soon"))
+			}, queuetest.Waive("QUEUE-11", "as in controller-runtime, so that a manager stops soon"),
+				suite.WithEffort(0.1))
 		})
 	}
 }

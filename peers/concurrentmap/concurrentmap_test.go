@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/informerbench/informerbench/conformance/storetest"
+	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/peers/concurrentmap"
 )
@@ -29,6 +30,7 @@ func TestConformance(t *testing.T) {
 			storetest.Waive("STORE-8", "ListKeys walks the map while writers go on"),
 			storetest.Waive("STORE-35", "List is no single instant"),
 			storetest.Waive("STORE-38", "List sees the writes of a Transaction one by one"),
+			suite.WithEffort(0.1),
 		)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/conformance/fifotest"
+	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
@@ -40,7 +41,7 @@ func TestIntakesKeepTheClauses(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			options := []fifotest.Option{
-				fifotest.Class(v.class), fifotest.Unlocked(),
+				fifotest.Class(v.class), fifotest.Unlocked(), suite.WithEffort(0.2),
 				fifotest.NewTransforming(func(cfg contract.FIFOConfig, f contract.TransformFunc) contract.FIFO {
 					opts := v.opts
 					opts.Transformer = f

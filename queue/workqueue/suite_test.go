@@ -60,7 +60,7 @@ func TestQueuesKeepTheClauses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			queuetest.Run(t, newQueue, suite.WithEffort(0.3))
+			queuetest.Run(t, newQueue, suite.WithEffort(0.1))
 			if err := queuetest.Check(newQueue, suite.WithEffort(0.1)); err != nil {
 				t.Errorf("with a fake clock: %v", err)
 			}
@@ -93,14 +93,15 @@ func TestQueueOverAnInexactHeap(t *testing.T) {
 		}, workqueue.Config[string]{Clock: c})
 	}
 	queuetest.Run(t, newQueue, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"),
-		suite.WithEffort(0.3))
+		suite.WithEffort(0.1))
 	newPriority := func(c clock.WithTicker) contract.DelayingQueue[string] {
 		return workqueue.NewPriority[string](ratelimit.DefaultController[string](),
 			func() contract.DelayHeap[string] {
 				return rounding{delay.NewQuadHeap[string](), time.Millisecond}
 			}, workqueue.Config[string]{Clock: c})
 	}
-	queuetest.Run(t, newPriority, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))
+	queuetest.Run(t, newPriority, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"),
+		suite.WithEffort(0.1))
 }
 
 // Without turns the highest priority always comes first, and the lowest may starve.
@@ -108,5 +109,5 @@ func TestStrictPriorities(t *testing.T) {
 	t.Parallel()
 	queuetest.Run(t, func(c clock.WithTicker) contract.DelayingQueue[string] {
 		return newPriority(workqueue.Config[string]{Clock: c, Turn: -1})
-	}, queuetest.Waive("QUEUE-38", "priorities are strict"))
+	}, queuetest.Waive("QUEUE-38", "priorities are strict"), suite.WithEffort(0.1))
 }
