@@ -109,7 +109,7 @@ func TestAKilledProcessOfAPairIsMeasuredAgain(t *testing.T) {
 	}
 }
 
-const tinyForks = 3
+const tinyForks = 2
 
 // tinyRun is the command line of a run of some tenths of a second: two cells of
 // tinyForks forks each.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -219,25 +220,27 @@ func TestMemoryErrors(t *testing.T) {
 	}
 }
 
-// The code of each keeper compiles.
+// The code of all keepers compiles, in one file.
 func TestMemoryKeepersCompile(t *testing.T) {
 	t.Parallel()
+	var names, imports []string
 	for _, k := range memoryKeepers {
-		code, err := memory.Code(&memory.Report{Kinds: []memory.Kind{{Version: "v1", Kind: "Pod"}}},
-			[]string{k.Name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := code[len(code)-1]
-		file := write(
-			t,
-			"code.go",
-			"package code\n\nimport (\n"+strings.Join(last.Imports, "\n")+"\n)\n\n"+last.Code,
-		)
-		pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles |
-			packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo}, file)
-		if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
-			t.Errorf("%s: %v, %v", last.Code, err, pkgs[0].Errors)
-		}
+		names = append(names, k.Name)
+	}
+	code, err := memory.Code(&memory.Report{Kinds: []memory.Kind{{Version: "v1", Kind: "Pod"}}}, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := ""
+	for _, s := range code[len(code)-len(names):] {
+		imports, body = append(imports, s.Imports...), body+s.Code+"\n"
+	}
+	slices.Sort(imports)
+	file := write(t, "code.go", "package code\n\nimport (\n"+
+		strings.Join(slices.Compact(imports), "\n")+"\n)\n\n"+body)
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles |
+		packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo}, file)
+	if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
+		t.Errorf("%s: %v, %v", body, err, pkgs)
 	}
 }

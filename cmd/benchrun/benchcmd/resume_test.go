@@ -26,8 +26,8 @@ func interrupted(t *testing.T) (dir string, total int) {
 	defer cancel()
 	var out, errOut bytes.Buffer
 	watch := &cancelAfter{w: &errOut, text: "measuring", cancel: cancel, times: 3}
-	code := execute(ctx, []string{"run", "-f", workload, "--forks", "3", "--skip-verify",
-		"--profile=false", "-o", dir}, nil, &out, watch)
+	code := execute(ctx, []string{"run", "-f", workload, "--impl", "btree,quadheap", "--forks",
+		"3", "--skip-verify", "--profile=false", "-o", dir}, nil, &out, watch)
 	if code != exitInterrupted || !strings.Contains(errOut.String(), "--resume "+dir) {
 		t.Fatalf("exit code %d\n%s", code, errOut.String())
 	}

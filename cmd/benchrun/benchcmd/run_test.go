@@ -71,6 +71,13 @@ duration: 20ms
 		if n := len(run.Measured(c)); n != 2 {
 			t.Errorf("%s: %d forks, want 2", c.ID(), n)
 		}
+		for _, f := range run.Measured(c) { // operations alone carry the ratios of their turns
+			for _, s := range f.Series {
+				if (s.Duet == nil) != (s.Group != "") {
+					t.Errorf("%s %s: a duet: %v", c.ID(), s.Name(), s.Duet != nil)
+				}
+			}
+		}
 		for _, s := range []string{"get", "replace"} {
 			for _, v := range run.Values(c, s, metrics.NsPerOp) {
 				if v <= 0 {
@@ -99,8 +106,8 @@ duration: 20ms
 	if err := os.Remove(again); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errOut := benchrun(t, "report", dir); code != 0 ||
-		!strings.Contains(out, "mutexmap") {
+	if code, out, errOut := benchrun(t, "report", dir, "--wide"); code != 0 ||
+		!strings.Contains(out, "mutexmap") || !strings.Contains(out, "took turns") {
 		t.Errorf("report: exit code %d\n%s%s", code, out, errOut)
 	}
 	if got, err := os.ReadFile(again); err != nil || !bytes.Equal(got, md) {
@@ -157,8 +164,11 @@ func checkProfiles(t *testing.T, dir string) {
 			if _, err := profile.Parse(f); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
-			if out, err := exec.Command("go", "tool", "pprof", "-top", path).CombinedOutput(); err != nil {
-				t.Errorf("go tool pprof -top %s: %v\n%s", path, err, out)
+			if len(kinds) == 0 {
+				out, err := exec.Command("go", "tool", "pprof", "-top", path).CombinedOutput()
+				if err != nil {
+					t.Errorf("go tool pprof -top %s: %v\n%s", path, err, out)
+				}
 			}
 			kinds = append(kinds, filepath.Base(path))
 			return nil
@@ -170,39 +180,6 @@ func checkProfiles(t *testing.T, dir string) {
 	if got := slices.Compact(kinds); !slices.Equal(got,
 		[]string{"allocs.pb.gz", "block.pb.gz", "cpu.pb.gz", "heap.pb.gz", "mutex.pb.gz"}) {
 		t.Errorf("profiles %v", got)
-	}
-}
-
-// Operations measured alone carry the ratios of their turns; those of groups do not.
-func TestOperationsTakeTurns(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	workload := write(t, "small.yaml", `name: small
-component: store
-objects:
-  count: 200
-ops: [get, update]
-groups:
-- name: writer
-  op: update
-  goroutines: 1
-  rate: 2000
-duration: 20ms
-`)
-	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks",
-		"4", "--profile=false", "--skip-verify", "--wide", "-o", dir)
-	if code != 0 || !strings.Contains(out, "took turns") {
-		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
-	}
-	run, err := record.ReadRun(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range run.Forks {
-		for _, s := range f.Series {
-			if (s.Duet == nil) != (s.Group != "") {
-				t.Errorf("%s %s: a duet: %v", f.Cell.ID(), s.Name(), s.Duet != nil)
-			}
-		}
 	}
 }
 

@@ -24,9 +24,9 @@ const shardedWorkload = "name: tiny\ncomponent: delay\nobjects:\n  count: 200\nw
 
 const shards = 8
 
-// shardArgs is the command line of a shard of a run of 24 forks.
+// shardArgs is the command line of a shard of a run of 8 forks.
 func shardArgs(workload, shard, dir string, more ...string) []string {
-	return append([]string{"run", "-f", workload, "--impl", "btree,quadheap", "--forks", "24",
+	return append([]string{"run", "-f", workload, "--impl", "btree,quadheap", "--forks", "8",
 		"--procs", "1", "--skip-verify", "--shard", shard, "-o", dir}, more...)
 }
 
@@ -112,7 +112,7 @@ func TestShardsAreMerged(t *testing.T) {
 		t.Errorf("complete %v, %d shards on %v", merged.Complete, len(merged.Shards), merged.Machines())
 	}
 	want := merged.Schedule()
-	if len(merged.Cells) != 3 || len(merged.Forks) != len(want) || len(want) != 24*3+2 {
+	if len(merged.Cells) != 3 || len(merged.Forks) != len(want) || len(want) != 8*3+2 {
 		t.Fatalf("%d cells with %d forks, want 3 with %d", len(merged.Cells), len(merged.Forks),
 			len(want))
 	}
