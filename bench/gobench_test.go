@@ -60,6 +60,9 @@ var oneLines = map[string]func(b *testing.B){
 // oneLineEnv is set in the processes of TestOneLineMeasures.
 const oneLineEnv = "INFORMERBENCH_TEST_ONE_LINE"
 
+// oneOfEach matches an operation of each component, and all loads.
+const oneOfEach = "^(op=(get|add-pop|mixed|add-get-done|deliver)|workload=.*)$"
+
 // BenchmarkOneLine is what TestOneLineMeasures runs.
 func BenchmarkOneLine(b *testing.B) {
 	if os.Getenv(oneLineEnv) == "" {
@@ -75,12 +78,8 @@ func BenchmarkOneLine(b *testing.B) {
 func TestOneLineMeasures(t *testing.T) {
 	for name := range oneLines {
 		t.Run(name, func(t *testing.T) {
-			line := "^BenchmarkOneLine$/^" + name + "$"
-			if name != "store" {
-				line += "/^op=" // the loads of one component are enough
-			}
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench="+line,
-				"-test.benchtime=1x")
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$",
+				"-test.bench=^BenchmarkOneLine$/^"+name+"$/"+oneOfEach, "-test.benchtime=1x")
 			cmd.Env = append(os.Environ(), oneLineEnv+"=1")
 			out, err := cmd.CombinedOutput()
 			measured := map[string]bool{}

@@ -46,7 +46,7 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 				strict.Waivers = slices.Delete(slices.Clone(e.Waivers), i, i+1)
 				err := suite.UntilCaught(func(seed suite.Option) error {
 					return Verify(strict, seed, suite.Only(w.Clause), suite.WithEffort(0.1),
-						suite.WithCaseTimeout(5*time.Second))
+						suite.WithCaseTimeout(20*time.Second))
 				})
 				var failure *suite.Failure
 				if !errors.As(err, &failure) || failure.Clause.ID != w.Clause ||

@@ -37,7 +37,7 @@ func seeded(t *testing.T) *rand.Rand {
 }
 
 // points is the number of moments per kind of interruption.
-const points = 4
+const points = 3
 
 // parent is a run as a process, in a process group of its own as at a terminal.
 type parent struct {

@@ -76,6 +76,13 @@ duration: 20ms
 		if n := len(run.Measured(c)); n != 2 {
 			t.Errorf("%s: %d forks, want 2", c.ID(), n)
 		}
+		for _, f := range run.Measured(c) { // operations alone carry the ratios of their turns
+			for _, s := range f.Series {
+				if (s.Duet == nil) != (s.Group != "") {
+					t.Errorf("%s %s: a duet: %v", c.ID(), s.Name(), s.Duet != nil)
+				}
+			}
+		}
 		for _, s := range []string{"get", "replace"} {
 			for _, v := range run.Values(c, s, metrics.NsPerOp) {
 				if v <= 0 {
