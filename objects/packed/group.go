@@ -16,7 +16,6 @@ type group struct {
 	groupKey
 	codec     codec
 	nilObject any // a nil pointer to an object
-	hot       *hotSet
 
 	current  atomic.Pointer[generation]
 	unproven atomic.Int64 // how many more objects are compared after a round trip
@@ -31,9 +30,8 @@ type generation struct {
 	words      *words   // of unstructured objects; nil before the first dictionary
 }
 
-func newGroup(key groupKey, first int, hot *hotSet) *group {
-	g := &group{groupKey: key, hot: hot,
-		nilObject: reflect.Zero(reflect.PointerTo(key.typ)).Interface()}
+func newGroup(key groupKey, first int) *group {
+	g := &group{groupKey: key, nilObject: reflect.Zero(reflect.PointerTo(key.typ)).Interface()}
 	codec, verify := codecOf(key.typ)
 	g.codec = codec
 	g.unproven.Store(verify)

@@ -25,12 +25,12 @@ type hotSet struct {
 // a List of many objects takes few places.
 const offerings = 32
 
-// offer makes r hot, now and then. Its object is at p.
-func (h *hotSet) offer(r *record, p *byte) {
+// offer makes r, whose object is obj, hot now and then.
+func (h *hotSet) offer(r *record, obj any) {
 	if rand.Uint32()%offerings != 0 {
 		return
 	}
-	r.hot.Store(p)
+	r.hot.Store(firstByte(obj))
 	place := &h.places[h.next.Add(1)%uint32(len(h.places))]
 	if old := place.Swap(r); old != nil && old != r {
 		old.hot.Store(nil)

@@ -79,10 +79,16 @@ func (k *Keeper) Keep(obj any) (kept any) {
 
 // Object returns the object that kept stands for.
 func (k *Keeper) Object(kept any) any {
-	if r, ok := kept.(*record); ok {
-		return r.object()
+	r, ok := kept.(*record)
+	if !ok {
+		return kept
 	}
-	return kept
+	if p := r.hot.Load(); p != nil {
+		return r.made.group.objectAt(p)
+	}
+	obj := r.object()
+	k.hot.offer(r, obj)
+	return obj
 }
 
 // group finds or makes the group of an object of type *t, or returns nil if there are too many.
@@ -100,7 +106,7 @@ func (k *Keeper) group(t reflect.Type, obj any) *group {
 		return g
 	}
 	key.APIVersion, key.Kind = strings.Clone(key.APIVersion), strings.Clone(key.Kind)
-	g = newGroup(key, k.firstDictionary, &k.hot)
+	g = newGroup(key, k.firstDictionary)
 	k.mu.groups[key] = g
 	return g
 }

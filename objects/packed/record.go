@@ -86,28 +86,18 @@ func (r *record) parts() (name, uid, version string, packed []byte) {
 	return name, uid, version, rest
 }
 
-// object returns the object that the record stands for.
-func (r *record) object() any {
-	if p := r.hot.Load(); p != nil {
-		return r.made.group.objectAt(p)
-	}
-	return r.revived()
-}
-
-// revived returns the object of a record that is not hot. Readers agree on one:
+// object returns the object that the record stands for. Readers agree on one:
 //
 //  1. decoded still has an object: return that.
 //  2. It was collected: decode a copy, and swap the dead pointer for one to the copy.
 //  3. Another reader swapped first: start over at 1, with the copy for step 2. The compare-and-swap
 //     fails only if the pointer changed, and it changes only from a dead one to a live one.
-func (r *record) revived() any {
-	g := r.made.group
+func (r *record) object() any {
 	var copied any
 	for {
 		ref := r.decoded.load()
 		if p := ref.Value(); p != nil {
-			g.hot.offer(r, p)
-			return g.objectAt(p)
+			return r.made.group.objectAt(p)
 		}
 		if copied == nil {
 			var err error
@@ -203,15 +193,15 @@ func (w *weakPointer) swap(from, to weak.Pointer[byte]) bool {
 		*(*unsafe.Pointer)(unsafe.Pointer(&from)), *(*unsafe.Pointer)(unsafe.Pointer(&to)))
 }
 
-// weakTo returns a weak pointer to the struct that obj points to. Safety: a pointer to the first
-// byte keeps the whole struct alive, and objectAt restores its type. A struct without fields has
-// no first byte, but no object has no fields.
-func weakTo(obj any) weak.Pointer[byte] {
-	return weak.Make((*byte)(reflect.ValueOf(obj).UnsafePointer()))
-}
+// firstByte returns a pointer to the struct that obj points to. Safety: a pointer to the first byte
+// keeps the whole struct alive, and objectAt restores its type. A struct without fields has no
+// first byte, but no object has no fields.
+func firstByte(obj any) *byte { return (*byte)(reflect.ValueOf(obj).UnsafePointer()) }
 
-// objectAt returns the object at p. Safety: p comes from a weak pointer of this group's record, so
-// it points to a struct of the group's type. An interface that holds a pointer is a word for the
+func weakTo(obj any) weak.Pointer[byte] { return weak.Make(firstByte(obj)) }
+
+// objectAt returns the object at p. Safety: p comes from an object of this group's record, so it
+// points to a struct of the group's type. An interface that holds a pointer is a word for the
 // type, here that of a nil object, and the pointer.
 func (g *group) objectAt(p *byte) any {
 	obj := g.nilObject

@@ -138,10 +138,13 @@ func weigh(s engine.Subject, f *record.Fork) {
 	}
 }
 
-// liveHeap is the heap in use after a forced collection: bytes and objects. A second collection
-// takes what finalizers and pools release after the first.
+// liveHeap is the heap in use after forced collections: bytes and objects. The second takes what
+// cleanups and pools release after the first.
 func liveHeap() (bytes, objects uint64) {
+	cleaned := make(chan struct{})
+	runtime.AddCleanup(&[]any{nil}, func(cleaned chan struct{}) { close(cleaned) }, cleaned)
 	runtime.GC()
+	<-cleaned // others' cleanups have run by now, or are about to
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
