@@ -137,7 +137,7 @@ var batchCases = fifoCases{
 				two := popBatch(cause)
 				b.t.FatalIf(two.err != cause || two.asOne+two.asBatch != 1 ||
 					(len(two.deltas) > 1) != (two.asBatch == 1),
-					"PopBatch of %d events: processSingle called %d times, processBatch %d times, "+"error %v",
+					"PopBatch of %d events: processSingle called %d times, processBatch %d times, error %v",
 					len(two.deltas), two.asOne, two.asBatch, two.err)
 				if len(two.deltas) == 1 {
 					popBatch(nil)

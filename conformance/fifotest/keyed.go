@@ -86,7 +86,7 @@ var keyedCases = fifoCases{
 			p := b.popWith(func(any, bool) error { return contract.ErrRequeue{} })
 			b.remove(obj("a", 3))
 			returned := p.item.(contract.Deltas)
-			b.t.FatalIf(render(returned) != "Added(a@1) Deleted(tombstone a "+"a@2)",
+			b.t.FatalIf(render(returned) != "Added(a@1) Deleted(tombstone a a@2)",
 				"the Deltas that Pop returned became %s", render(returned))
 			b.drain("Added(a@1) Deleted(a@3)")
 		}),

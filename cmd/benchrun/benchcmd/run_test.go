@@ -66,11 +66,6 @@ duration: 20ms
 				}
 			}
 		}
-		for _, s := range f.Series { // operations alone carry the ratios of their turns
-			if (s.Duet == nil) != (s.Group != "") {
-				t.Errorf("%s %s: a duet: %v", f.Cell.ID(), s.Name(), s.Duet != nil)
-			}
-		}
 	}
 	for _, c := range run.Cells {
 		if n := len(run.Measured(c)); n != 2 {
