@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/bench/internal/engine"
@@ -141,10 +142,11 @@ func weigh(s engine.Subject, f *record.Fork) {
 // liveHeap is the heap in use after forced collections: bytes and objects. The second takes what
 // cleanups and pools release after the first.
 func liveHeap() (bytes, objects uint64) {
-	cleaned := make(chan struct{})
-	runtime.AddCleanup(&[]any{nil}, func(cleaned chan struct{}) { close(cleaned) }, cleaned)
-	runtime.GC()
-	<-cleaned // others' cleanups have run by now, or are about to
+	var cleaned atomic.Bool // no channel: tests measure in synctest bubbles, cleanups run outside
+	runtime.AddCleanup(&[]any{nil}, func(c *atomic.Bool) { c.Store(true) }, &cleaned)
+	for !cleaned.Load() { // then those of others have run too, or are about to
+		runtime.GC()
+	}
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
