@@ -87,8 +87,9 @@ var coreCases = []suite.Case[constructor]{
 			for _, p := range drain(t, h, at(20), 14) {
 				rest = append(rest, p.item)
 			}
-			t.FatalIf(len(rest) != 14 || slices.Contains(rest, moved),
-				"after %q moved to the front and came out, the rest is %v", moved, rest)
+			if len(rest) != 14 || slices.Contains(rest, moved) {
+				t.Fatalf("after %q moved to the front and came out, the rest is %v", moved, rest)
+			}
 		}
 	}),
 	check("DELAY-4", "follows-each-step", "a queue's depth metric would drift",
@@ -104,7 +105,9 @@ var coreCases = []suite.Case[constructor]{
 			mustLen(t, h, 10)
 			for i := range 10 {
 				_, ok := h.PopReady(at(100))
-				t.FatalIf(!ok, "PopReady handed out %d of 10 items that are all ready", i)
+				if !ok {
+					t.Fatalf("PopReady handed out %d of 10 items that are all ready", i)
+				}
 				mustLen(t, h, 9-i)
 			}
 		})),
@@ -216,7 +219,9 @@ func lettingGo(t *suite.T, h delayHeap, add func([]contract.Waiting[string])) {
 	refs := addTraceable(n, add)
 	for range n {
 		_, ok := h.PopReady(at(1000))
-		t.FatalIf(!ok, "PopReady stopped before the %d ready items were out", n)
+		if !ok {
+			t.Fatalf("PopReady stopped before the %d ready items were out", n)
+		}
 	}
 	collected(t, refs)
 	runtime.KeepAlive(h)

@@ -292,7 +292,9 @@ func anyTie(t *suite.T, h delayHeap, rnd *rand.Rand, instants []time.Time) {
 			return false
 		}
 		i := slices.IndexFunc(waiting, func(of []string) bool { return len(of) > 0 })
-		t.FatalIf(i < 0, "%q came out, but nothing waits", item)
+		if i < 0 {
+			t.Fatalf("%q came out, but nothing waits", item)
+		}
 		if waiting[i][0] != item {
 			t.Fatalf("%q came out, but of the time %s %q was added first", item, show(instants[i]),
 				waiting[i][0])

@@ -44,8 +44,10 @@ var manyCases = []suite.Case[constructor]{
 			}
 			lent = append(lent[:0], batch...)
 			h.AddMany(lent)
-			t.FatalIf(!slices.Equal(lent, batch), "AddMany wrote to the slice of %d items that it was given",
-				len(batch))
+			if !slices.Equal(lent, batch) {
+				t.Fatalf("AddMany wrote to the slice of %d items that it was given",
+					len(batch))
+			}
 			clear(lent) // it is the caller's again
 			mustLen(t, h, m.model.Len())
 			for range rnd.IntN(2 * len(batchSizes)) {
@@ -131,7 +133,9 @@ var removeCases = []suite.Case[constructor]{
 		h, items := m.h.(removingHeap), itemNames(longItems)
 		remove := func(item string) {
 			got, want := h.Remove(item), m.model.TakeOut(item)
-			t.FatalIf(got != want, "Remove(%q) says that it waited: %t, want %t", item, got, want)
+			if got != want {
+				t.Fatalf("Remove(%q) says that it waited: %t, want %t", item, got, want)
+			}
 		}
 		for range t.Scale(4000) {
 			item := items[rnd.IntN(len(items))]
@@ -174,7 +178,9 @@ var removeCases = []suite.Case[constructor]{
 			h.Add("stays", at(1))
 			refs := addTraceable(40, oneByOne(h))
 			for i := range refs {
-				t.FatalIf(!h.Remove(traceable(i)), "Remove of an item that waits says that it did not wait")
+				if !h.Remove(traceable(i)) {
+					t.Fatalf("Remove of an item that waits says that it did not wait")
+				}
 			}
 			collected(t, refs)
 			mustLen(t, h, 1)

@@ -119,7 +119,9 @@ func mustForget(t *suite.T, newHeap constructor, stays func(i int) time.Time,
 			t.Progress() // under the race detector the whole case takes seconds
 			for i := range n {
 				_, ok := h.PopReady(at(1000))
-				t.FatalIf(!ok, "PopReady handed out %d of %d items that are all ready", i, n)
+				if !ok {
+					t.Fatalf("PopReady handed out %d of %d items that are all ready", i, n)
+				}
 			}
 			mustLen(t, h, 16)
 			t.Progress()

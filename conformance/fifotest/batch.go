@@ -85,14 +85,18 @@ var batchCases = fifoCases{
 				seen := map[string]bool{}
 				for _, d := range batch.deltas {
 					key := d.Object.(*object).key
-					b.t.FatalIf(seen[key] && b.class == contract.Coalescing, "key %s is twice in the batch %s",
-						key, render(batch.deltas))
+					if seen[key] && b.class == contract.Coalescing {
+						b.t.Fatalf("key %s is twice in the batch %s",
+							key, render(batch.deltas))
+					}
 					seen[key] = true
 					got = append(got, contract.Deltas{d})
 				}
 			}
-			b.t.FatalIf(len(got) != len(m.Waiting), "PopBatch gave %d things, Pop would give %d", len(got),
-				len(m.Waiting))
+			if len(got) != len(m.Waiting) {
+				b.t.Fatalf("PopBatch gave %d things, Pop would give %d", len(got),
+					len(m.Waiting))
+			}
 			for i, want := range m.Waiting {
 				if !slices.Equal(got[i], want.Deltas) {
 					b.t.Fatalf("PopBatch gave, as number %d, %s; Pop would give %s", i, render(got[i]),
@@ -121,7 +125,9 @@ var batchCases = fifoCases{
 			want := []string{"Added(a@1)", "Added(b@2) Updated(b@4)", "Added(c@3) Deleted(c@5)",
 				"Added(d@6)",
 				"Added(e@7)"}
-			b.t.FatalIf(!slices.Equal(got, want), "PopBatch gave, key by key, %q; want %q", got, want)
+			if !slices.Equal(got, want) {
+				b.t.Fatalf("PopBatch gave, key by key, %q; want %q", got, want)
+			}
 		}),
 	ofBatches("FIFO-42", "who-is-called",
 		"an event is processed twice, or not at all, or its error is lost",
@@ -130,15 +136,17 @@ var batchCases = fifoCases{
 			for i := range 3 {
 				b.add(obj("a", 2*i))
 				one := popBatch(cause)
-				b.t.FatalIf(one.asOne != 1 || one.asBatch != 0 || one.err != cause || len(one.deltas) != 1,
-					"PopBatch of one event: processSingle called %d times, processBatch %d times, "+
+				if one.asOne != 1 || one.asBatch != 0 || one.err != cause || len(one.deltas) != 1 {
+					b.t.Fatalf("PopBatch of one event: processSingle called %d times, processBatch %d times, "+
 						"error %v; want 1, 0, that of the process", one.asOne, one.asBatch, one.err)
+				}
 				b.add(obj("a", 2*i), obj("b", 2*i+1))
 				two := popBatch(cause)
-				b.t.FatalIf(two.err != cause || two.asOne+two.asBatch != 1 ||
-					(len(two.deltas) > 1) != (two.asBatch == 1),
-					"PopBatch of %d events: processSingle called %d times, processBatch %d times, error %v",
-					len(two.deltas), two.asOne, two.asBatch, two.err)
+				if two.err != cause || two.asOne+two.asBatch != 1 ||
+					(len(two.deltas) > 1) != (two.asBatch == 1) {
+					b.t.Fatalf("PopBatch of %d events: processSingle called %d times, processBatch %d times, error %v",
+						len(two.deltas), two.asOne, two.asBatch, two.err)
+				}
 				if len(two.deltas) == 1 {
 					popBatch(nil)
 				}
@@ -159,8 +167,10 @@ var batchCases = fifoCases{
 			b.add(obj("d", 5), obj("e", 6))
 			for _, got := range drainBatches(b, popBatch) {
 				for _, d := range got.deltas {
-					b.t.FatalIf((d.Type == contract.ReplacedAll || d.Type == contract.SyncAll) &&
-						len(got.deltas) > 1, "%s is in a batch of %d", d.Type, len(got.deltas))
+					if (d.Type == contract.ReplacedAll || d.Type == contract.SyncAll) &&
+						len(got.deltas) > 1 {
+						b.t.Fatalf("%s is in a batch of %d", d.Type, len(got.deltas))
+					}
 				}
 			}
 		}),
@@ -176,14 +186,18 @@ var batchCases = fifoCases{
 				b.must(got.err)
 				for _, d := range got.deltas {
 					later = d.Type == contract.Added
-					b.t.FatalIf(got.isInitial == later, "isInInitialList is %t for the batch %s", got.isInitial,
-						render(got.deltas))
+					if got.isInitial == later {
+						b.t.Fatalf("isInInitialList is %t for the batch %s", got.isInitial,
+							render(got.deltas))
+					}
 				}
-				b.t.FatalIf(later && !b.f.HasSynced(),
-					"HasSynced is false though all of the initial list was popped")
+				if later && !b.f.HasSynced() {
+					b.t.Fatalf("HasSynced is false though all of the initial list was popped")
+				}
 				o, ok := got.deltas.Newest().Object.(*object)
-				b.t.FatalIf(ok && o.key != "c" && !later && b.f.HasSynced(),
-					"HasSynced is true after %s, before the end of the initial list", render(got.deltas))
+				if ok && o.key != "c" && !later && b.f.HasSynced() {
+					b.t.Fatalf("HasSynced is true after %s, before the end of the initial list", render(got.deltas))
+				}
 			}
 			b.synced(true, "the initial list was popped")
 		}),
@@ -260,14 +274,16 @@ var batchCases = fifoCases{
 				o := obj("a", round)
 				b.add(o)
 				got := await(b.t, waiting, "Add does not wake a PopBatch that waits")
-				b.t.FatalIf(got.err != nil || render(got.deltas) != fmt.Sprintf("Added(%v)", o),
-					"the PopBatch that waited gave %s, %v; want Added(%v)", render(got.deltas), got.err, o)
+				if got.err != nil || render(got.deltas) != fmt.Sprintf("Added(%v)", o) {
+					b.t.Fatalf("the PopBatch that waited gave %s, %v; want Added(%v)", render(got.deltas), got.err, o)
+				}
 			}
 			waiting := start(b.t, func() batch { return popBatchOnce(popper, nil) })
 			b.f.Close()
 			got := await(b.t, waiting, "Close does not wake a PopBatch that waits")
-			b.t.FatalIf(!errors.Is(got.err, contract.ErrFIFOClosed) || got.asOne+got.asBatch != 0,
-				"PopBatch of a closed, empty FIFO returned %v and called process %d times", got.err, got.asOne+
-					got.asBatch)
+			if !errors.Is(got.err, contract.ErrFIFOClosed) || got.asOne+got.asBatch != 0 {
+				b.t.Fatalf("PopBatch of a closed, empty FIFO returned %v and called process %d times",
+					got.err, got.asOne+got.asBatch)
+			}
 		}),
 }

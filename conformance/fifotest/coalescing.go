@@ -36,8 +36,9 @@ var coalescingCases = fifoCases{
 			b.remove(obj("a", 3))
 			b.add(obj("a", 4))
 			got := render(p.item.(contract.Deltas))
-			b.t.FatalIf(got != "Added(a@1) Deleted(tombstone a a@2)",
-				"deltas that were popped became %s", got)
+			if got != "Added(a@1) Deleted(tombstone a a@2)" {
+				b.t.Fatalf("deltas that were popped became %s", got)
+			}
 		}),
 	coalescing("FIFO-27", "keeps-its-place", "a key that changes often is starved", nil,
 		func(b *fixture) {
@@ -124,8 +125,9 @@ var relistCases = fifoCases{
 		objs(obj("z", 0)), func(b *fixture) {
 			list := []any{obj("a", 1), obj("b", 2)}
 			b.must(b.f.Replace(list, "7"))
-			b.t.ErrorIf(list[0].(*object).version != 1 || list[1].(*object).version != 2,
-				"Replace changed the list that it was given")
+			if list[0].(*object).version != 1 || list[1].(*object).version != 2 {
+				b.t.Errorf("Replace changed the list that it was given")
+			}
 		}),
 	check("FIFO-33", "waiting-and-unlisted",
 		"an object whose deletion the watch missed is created in the cache after it is gone",
@@ -256,7 +258,9 @@ var inOrderCases = fifoCases{
 			b.must(b.f.Resync())
 			p := b.pop("SyncAll(all)")
 			info, ok := p.deltas[0].Object.(contract.SyncAllInfo)
-			b.t.ErrorIf(!ok, "the object of SyncAll is %T", info)
+			if !ok {
+				b.t.Errorf("the object of SyncAll is %T", info)
+			}
 			b.add(obj("a", 3))
 			b.must(b.f.Resync())
 			b.drain("Added(a@3)", "SyncAll(all)")

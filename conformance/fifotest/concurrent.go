@@ -124,7 +124,9 @@ var concurrentCases = fifoCases{
 					} else {
 						err = b.f.Update(o)
 					}
-					t.ErrorIf(err != nil, "queueing %v: %v", o, err)
+					if err != nil {
+						t.Errorf("queueing %v: %v", o, err)
+					}
 					if i%64 == 0 {
 						b.f.HasSynced()
 					}
@@ -160,7 +162,9 @@ var concurrentCases = fifoCases{
 					p := await(t, w, "a Pop still waits though as many events came as Pops wait")
 					got[render(p.deltas)] = true
 				}
-				t.FatalIf(len(got) != waiters, "%d Pops gave %d different events", waiters, len(got))
+				if len(got) != waiters {
+					t.Fatalf("%d Pops gave %d different events", waiters, len(got))
+				}
 			}
 		}),
 	unlocked(check("FIFO-21", "both-at-once",
@@ -213,7 +217,9 @@ var concurrentCases = fifoCases{
 			produce(t, producers, func(p int) {
 				for i := range n {
 					err := b.f.Update(obj(fmt.Sprintf("k%d", i%7), p*n+i))
-					t.ErrorIf(err != nil, "Update: %v", err)
+					if err != nil {
+						t.Errorf("Update: %v", err)
+					}
 				}
 			})
 			b.f.Close()
@@ -235,7 +241,9 @@ var concurrentCases = fifoCases{
 					}
 					for range 50 {
 						err := b.f.Resync()
-						t.ErrorIf(err != nil, "Resync: %v", err)
+						if err != nil {
+							t.Errorf("Resync: %v", err)
+						}
 						for range 10 {
 							runtime.Gosched()
 						}
@@ -289,7 +297,9 @@ var concurrentCases = fifoCases{
 				for i := range t.Scale(200) {
 					o := obj("a", i)
 					err := errors.Join(b.f.Update(o), b.f.Delete(o), b.f.Replace([]any{o}, "7"), b.f.Resync())
-					t.ErrorIf(err != nil, "producer %d: %v", p, err)
+					if err != nil {
+						t.Errorf("producer %d: %v", p, err)
+					}
 				}
 			})
 			b.f.Close()
@@ -360,7 +370,9 @@ func crowd(t *suite.T, b *fixture, consume func(process func(contract.Deltas)) <
 				key = fmt.Sprintf("own%d-%d", p, i)
 			}
 			err := b.f.Update(obj(key, p*n+i))
-			t.ErrorIf(err != nil, "Update: %v", err)
+			if err != nil {
+				t.Errorf("Update: %v", err)
+			}
 		}
 	})
 	b.f.Close()
@@ -416,12 +428,16 @@ var crowdCases = fifoCases{
 				produce(t, 4, func(p int) {
 					for i := range n {
 						err := b.f.Update(obj(fmt.Sprintf("k%d", i), n+p*n+i))
-						t.ErrorIf(err != nil, "Update: %v", err)
+						if err != nil {
+							t.Errorf("Update: %v", err)
+						}
 					}
 				})
 				left := await(t, watched, "HasSynced does not become true though the consumer goes on")
-				t.ErrorIf(left > 0, "HasSynced was true while %d of %d of the initial list were not processed",
-					left, n)
+				if left > 0 {
+					t.Errorf("HasSynced was true while %d of %d of the initial list were not processed",
+						left, n)
+				}
 				b.f.Close()
 				await(t, consumed, "the consumer does not return though the FIFO is closed")
 			}

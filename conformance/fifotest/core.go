@@ -56,8 +56,10 @@ var coreCases = fifoCases{
 				linger(rnd.IntN(500)) // the consumer is about to wait
 				b.add(o)
 				got := await(b.t, handled, "Add does not wake the consumer")
-				b.t.FatalIf(got != fmt.Sprintf("Added(%v)", o), "the consumer was given %s after the Add of %v",
-					got, o)
+				if got != fmt.Sprintf("Added(%v)", o) {
+					b.t.Fatalf("the consumer was given %s after the Add of %v",
+						got, o)
+				}
 			}
 			b.f.Close()
 			await(b.t, consumed, "the consumer does not return though the FIFO is closed")
@@ -132,11 +134,16 @@ var coreCases = fifoCases{
 			err := []error{cause, nil}[i]
 			p := b.popWith(func(any, bool) error { return err })
 			returned, ok := p.item.(contract.Deltas)
-			b.t.FatalIf(!ok || render(returned) != want || render(p.deltas) != want,
-				"process got %s and Pop returned %T %s, want %s from both", render(p.deltas), p.item,
-				render(returned), want)
-			b.t.FatalIf(p.err != err, "Pop returned error %v, process returned %v", p.err, err)
-			b.t.FatalIf(p.calls != 1, "process was called %d times", p.calls)
+			if !ok || render(returned) != want || render(p.deltas) != want {
+				b.t.Fatalf("process got %s and Pop returned %T %s, want %s from both", render(p.deltas), p.item,
+					render(returned), want)
+			}
+			if p.err != err {
+				b.t.Fatalf("Pop returned error %v, process returned %v", p.err, err)
+			}
+			if p.calls != 1 {
+				b.t.Fatalf("process was called %d times", p.calls)
+			}
 		}
 		b.drain() // an error alone puts nothing back
 	}),
@@ -194,7 +201,9 @@ var coreCases = fifoCases{
 			f := suite.Needs[interface{ Len() int }](b.t, b.f)
 			want := func(n int, when string) {
 				got := await(b.t, start(b.t, f.Len), "Len does not return")
-				b.t.FatalIf(got != n, "Len is %d, want %d: %s", got, n, when)
+				if got != n {
+					b.t.Fatalf("Len is %d, want %d: %s", got, n, when)
+				}
 			}
 			want(0, "nothing came")
 			for i := range 200 {
@@ -283,18 +292,21 @@ func eachProducerWakes(t *suite.T, construct newFIFO, by popper) {
 			}
 			p.produce(b, o)
 			got := await(t, waiting, p.name+" does not wake a "+by.name+" that waits")
-			t.FatalIf(got.err != nil || render(got.deltas) != want,
-				"the %s that waited gave %q, %v after %s; want %q", by.name, render(got.deltas), got.err,
-				p.name, want)
+			if got.err != nil || render(got.deltas) != want {
+				t.Fatalf("the %s that waited gave %q, %v after %s; want %q", by.name, render(got.deltas), got.err,
+					p.name, want)
+			}
 		}
 	}
 }
 
 func closedAndEmpty(t *suite.T, p popped) {
-	t.FatalIf(!errors.Is(p.err, contract.ErrFIFOClosed),
-		"Pop of a closed, empty FIFO returned error %v, want ErrFIFOClosed", p.err)
-	t.FatalIf(p.calls != 0 || p.item != nil,
-		"Pop of a closed, empty FIFO called process %d times and returned %v", p.calls, p.item)
+	if !errors.Is(p.err, contract.ErrFIFOClosed) {
+		t.Fatalf("Pop of a closed, empty FIFO returned error %v, want ErrFIFOClosed", p.err)
+	}
+	if p.calls != 0 || p.item != nil {
+		t.Fatalf("Pop of a closed, empty FIFO called process %d times and returned %v", p.calls, p.item)
+	}
 }
 
 // What a FIFO keeps of what was popped.

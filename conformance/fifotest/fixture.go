@@ -94,7 +94,9 @@ func only(t *suite.T, classes ...contract.FIFOClass) {
 }
 
 func (b *fixture) must(err error) {
-	b.t.FatalIf(err != nil, "unexpected error: %v", err)
+	if err != nil {
+		b.t.Fatalf("unexpected error: %v", err)
+	}
 }
 
 func (b *fixture) add(objs ...any) {
@@ -119,7 +121,9 @@ func (b *fixture) replace(objs ...any) { b.must(b.f.Replace(objs, "7")) }
 
 func (b *fixture) synced(want bool, when string) {
 	got := b.f.HasSynced()
-	b.t.FatalIf(got != want, "HasSynced is %t, want %t: %s", got, want, when)
+	if got != want {
+		b.t.Fatalf("HasSynced is %t, want %t: %s", got, want, when)
+	}
 }
 
 // start runs f on a goroutine of its own; a panic fails the case.
@@ -180,8 +184,10 @@ func (b *fixture) takeAndPanic() (given int) {
 		})
 		return nil
 	}), b.by.name+" does not return although process panicked")
-	b.t.FatalIf(recovered != panics, "%s let %v out, process panicked with %q", b.by.name, recovered,
-		panics)
+	if recovered != panics {
+		b.t.Fatalf("%s let %v out, process panicked with %q", b.by.name, recovered,
+			panics)
+	}
 	return given
 }
 

@@ -146,18 +146,14 @@ func (h *history) fail(format string, args ...any) {
 	h.fatalf("%s\nafter\n%s", fmt.Sprintf(format, args...), h)
 }
 
-func (h *history) failIf(bad bool, format string, args ...any) {
-	if bad {
-		h.fail(format, args...)
-	}
-}
-
 func (h *history) note(format string, args ...any) {
 	h.steps = append(h.steps, fmt.Sprintf(format, args...))
 }
 
 func (h *history) must(err error) {
-	h.failIf(err != nil, "unexpected error: %v", err)
+	if err != nil {
+		h.fail("unexpected error: %v", err)
+	}
 }
 
 // key chooses one of the keys.
@@ -292,8 +288,12 @@ func (h *history) popOne(result error) {
 	if got := render(p.deltas); got != render(want.Deltas) {
 		h.fail("process was given\n\t%s\nwant\n\t%s", got, render(want.Deltas))
 	}
-	h.failIf(p.err != result, "Pop returned error %v, want %v", p.err, result)
-	h.failIf(p.isInitial != isInitial, "isInInitialList is %t for %s", p.isInitial, render(p.deltas))
+	if p.err != result {
+		h.fail("Pop returned error %v, want %v", p.err, result)
+	}
+	if p.isInitial != isInitial {
+		h.fail("isInInitialList is %t for %s", p.isInitial, render(p.deltas))
+	}
 	h.last = p.deltas
 }
 
@@ -326,17 +326,25 @@ func (h *history) popBatch() {
 		})
 	})
 	h.must(err)
-	h.failIf(len(got) == 0 || len(got) > len(h.m.Waiting), "PopBatch gave %d things while %d wait",
-		len(got), len(h.m.Waiting))
+	if len(got) == 0 || len(got) > len(h.m.Waiting) {
+		h.fail("PopBatch gave %d things while %d wait",
+			len(got), len(h.m.Waiting))
+	}
 	seen := map[string]bool{}
 	for _, deltas := range got {
 		want, isInitial := h.m.Pop()
-		h.failIf(render(deltas) != render(want.Deltas), "PopBatch gave\n\t%s\nwhere Pop would give\n\t%s",
-			render(deltas), render(want.Deltas))
-		h.failIf(flag != isInitial, "isInInitialList is %t for a batch of %d with %s", flag, len(got),
-			render(deltas))
-		h.failIf(seen[want.Key] && h.m.Class == contract.Coalescing, "a batch has the key %q twice",
-			want.Key)
+		if render(deltas) != render(want.Deltas) {
+			h.fail("PopBatch gave\n\t%s\nwhere Pop would give\n\t%s",
+				render(deltas), render(want.Deltas))
+		}
+		if flag != isInitial {
+			h.fail("isInInitialList is %t for a batch of %d with %s", flag, len(got),
+				render(deltas))
+		}
+		if seen[want.Key] && h.m.Class == contract.Coalescing {
+			h.fail("a batch has the key %q twice",
+				want.Key)
+		}
 		seen[want.Key] = true
 		h.last = deltas
 	}
@@ -361,8 +369,9 @@ func (h *history) compareKey(key string) {
 	if i := h.m.Find(key); i >= 0 {
 		want = h.m.Waiting[i].Deltas
 	}
-	h.failIf(exists != (want != nil) || render(deltas) != render(want),
-		"GetByKey(%q) gives %s, exists=%t; want %s", key, render(deltas), exists, render(want))
+	if exists != (want != nil) || render(deltas) != render(want) {
+		h.fail("GetByKey(%q) gives %s, exists=%t; want %s", key, render(deltas), exists, render(want))
+	}
 }
 
 // compareWaiting looks into a FIFO that lets itself be read.

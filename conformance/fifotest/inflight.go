@@ -28,7 +28,9 @@ func (b *fixture) during(call func() error, process func(contract.Deltas) error)
 		}
 		return process(o.(contract.Deltas))
 	})
-	b.t.FatalIf(called == nil, "process was not called: %s returned %v", b.by.name, p.err)
+	if called == nil {
+		b.t.Fatalf("process was not called: %s returned %v", b.by.name, p.err)
+	}
 	b.must(await(b.t, called, "a call that came during process does not return after it"))
 	return p
 }
@@ -182,7 +184,9 @@ var inFlightCases = fifoCases{
 				for _, c := range producingCalls {
 					b.update(obj("x", waiting)) // there is always something to pop
 					b.during(func() error { return c.call(b.f) }, func(contract.Deltas) error { return nil })
-					t.FatalIf(t.Failed(), "it was %s, with %d waiting", c.name, waiting)
+					if t.Failed() {
+						t.Fatalf("it was %s, with %d waiting", c.name, waiting)
+					}
 				}
 			}
 		})),
@@ -292,14 +296,18 @@ var inFlightCases = fifoCases{
 					})
 					if settingsOf(t).unlocked {
 						err := <-b.returned(replaced)
-						t.ErrorIf(err != nil, "Replace: %v", err)
+						if err != nil {
+							t.Errorf("Replace: %v", err)
+						}
 					}
 					letOthersRun()
 					store.apply(alone(o.(contract.Deltas)))
 					return nil
 				})
 				got := await(t, keys, "ListKeys does not return though process has returned")
-				t.FatalIf(!slices.Contains(got, "b"), "ListKeys, after the Replace with b, gives %v", got)
+				if !slices.Contains(got, "b") {
+					t.Fatalf("ListKeys, after the Replace with b, gives %v", got)
+				}
 				b.drain("Replaced(b@2)", "Deleted(tombstone a a@1)")
 			}
 		}),
@@ -360,8 +368,9 @@ var inFlightCases = fifoCases{
 				}, func(contract.Deltas) error { return contract.ErrRequeue{} })
 				// If the update came after process returned, it has joined the requeued deltas.
 				got := render(b.popWith(nil).deltas)
-				b.t.FatalIf(got != "Added(a@1) Updated(a@2)" && got != "Updated(a@2)",
-					"after a requeue of Added(a@1), during which Updated(a@2) came, Pop gave %s", got)
+				if got != "Added(a@1) Updated(a@2)" && got != "Updated(a@2)" {
+					b.t.Fatalf("after a requeue of Added(a@1), during which Updated(a@2) came, Pop gave %s", got)
+				}
 			}
 			b.drain()
 		}),
@@ -386,9 +395,10 @@ var inFlightCases = fifoCases{
 						b.pop(fmt.Sprintf("Added(k%d@%d)", i, 10+i))
 					}
 					got := render(b.popWith(nil).deltas)
-					t.FatalIf(got != "Added(a@1) Updated(a@2) Updated(a@3)" && got != "Updated(a@2) Updated(a@3)",
-						"after a requeue of Added(a@1), during which Updated(a@2) came, and Updated(a@3), "+
+					if got != "Added(a@1) Updated(a@2) Updated(a@3)" && got != "Updated(a@2) Updated(a@3)" {
+						t.Fatalf("after a requeue of Added(a@1), during which Updated(a@2) came, and Updated(a@3), "+
 							"Pop gave %s", got)
+					}
 					b.drain()
 				}
 			}

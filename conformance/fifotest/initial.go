@@ -46,7 +46,9 @@ var initialCases = fifoCases{
 			for i := range initial {
 				b.synced(false, "not all of the first Replace was popped")
 				p := b.popWith(nil)
-				b.t.FatalIf(p.err != nil, "Pop %d: %v", i+1, p.err)
+				if p.err != nil {
+					b.t.Fatalf("Pop %d: %v", i+1, p.err)
+				}
 			}
 			b.synced(true, "all of the first Replace was popped")
 			b.drain("Added(later@6)")
@@ -119,8 +121,9 @@ var initialCases = fifoCases{
 					processed.Store(true)
 					return nil
 				})
-				t.FatalIf(await(t, tooEarly, "HasSynced does not return"),
-					"HasSynced was true while process still had the last item of the initial list")
+				if await(t, tooEarly, "HasSynced does not return") {
+					t.Fatalf("HasSynced was true while process still had the last item of the initial list")
+				}
 				b.synced(true, "the initial list was popped and processed")
 			}
 		}),
@@ -130,26 +133,35 @@ var initialCases = fifoCases{
 			b := by.setUp(t, construct, nil)
 			withChecker := suite.Needs[interface{ HasSyncedChecker() cache.DoneChecker }](t, b.f)
 			checker := withChecker.HasSyncedChecker()
-			t.ErrorIf(checker.Name() == "", "the checker has no name")
+			if checker.Name() == "" {
+				t.Errorf("the checker has no name")
+			}
 			b.replace(listOf(by.objects())...)
 			var inProcess bool
 			p := b.take(func(any, bool) error {
 				inProcess = cache.IsDone(checker)
 				return nil
 			})
-			t.FatalIf(p.err != nil, "%s: %v", by.name, p.err)
-			t.ErrorIf(inProcess, "Done was closed while process had the last item of the initial list")
-			t.ErrorIf(!cache.IsDone(checker),
-				"Done is open though the initial list was popped and processed")
+			if p.err != nil {
+				t.Fatalf("%s: %v", by.name, p.err)
+			}
+			if inProcess {
+				t.Errorf("Done was closed while process had the last item of the initial list")
+			}
+			if !cache.IsDone(checker) {
+				t.Errorf("Done is open though the initial list was popped and processed")
+			}
 		}),
 	on("FIFO-18", "checker-without-list",
 		"whoever feeds a FIFO by hand waits for ever for its channel", nil, func(b *fixture) {
 			withChecker := suite.Needs[interface{ HasSyncedChecker() cache.DoneChecker }](b.t, b.f)
-			b.t.ErrorIf(cache.IsDone(withChecker.HasSyncedChecker()),
-				"Done is closed before anything was called")
+			if cache.IsDone(withChecker.HasSyncedChecker()) {
+				b.t.Errorf("Done is closed before anything was called")
+			}
 			b.add(obj("a", 1))
-			b.t.ErrorIf(!cache.IsDone(withChecker.HasSyncedChecker()),
-				"Done is open though the first call was Add")
+			if !cache.IsDone(withChecker.HasSyncedChecker()) {
+				b.t.Errorf("Done is open though the first call was Add")
+			}
 		}),
 	on("FIFO-19", "flag", "handlers take the initial list for news, or news for the initial list",
 		objs(), func(b *fixture) {
@@ -163,7 +175,9 @@ var initialCases = fifoCases{
 			b.replace(obj("a", 4), obj("later", 5))
 			b.f.Close()
 			for p := b.popWith(nil); p.err == nil; p = b.popWith(nil) {
-				b.t.FatalIf(p.isInitial, "Pop of %s said that it is of the initial list", render(p.deltas))
+				if p.isInitial {
+					b.t.Fatalf("Pop of %s said that it is of the initial list", render(p.deltas))
+				}
 			}
 		}),
 }

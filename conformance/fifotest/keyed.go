@@ -29,8 +29,9 @@ func wantWaiting(b *fixture, q contract.KeyedQueue, want ...string) {
 		item, exists, err := q.GetByKey(key)
 		b.must(err)
 		deltas, ok := item.(contract.Deltas)
-		b.t.FatalIf(!exists || !ok || len(deltas) == 0,
-			"ListKeys has %q, and GetByKey gives %T, exists=%t", key, item, exists)
+		if !exists || !ok || len(deltas) == 0 {
+			b.t.Fatalf("ListKeys has %q, and GetByKey gives %T, exists=%t", key, item, exists)
+		}
 		got = append(got, key+": "+render(deltas))
 		newest = append(newest, renderObject(deltas.Newest().Object))
 		item, exists, err = q.Get(obj(key, -1))
@@ -50,8 +51,10 @@ func wantWaiting(b *fixture, q contract.KeyedQueue, want ...string) {
 	}
 	slices.Sort(listed)
 	slices.Sort(newest)
-	b.t.FatalIf(!slices.Equal(listed, newest), "List gives %v, want the newest objects %v", listed,
-		newest)
+	if !slices.Equal(listed, newest) {
+		b.t.Fatalf("List gives %v, want the newest objects %v", listed,
+			newest)
+	}
 	if item, exists, err := q.GetByKey("absent"); exists || err != nil {
 		b.t.Fatalf("GetByKey of a key that does not wait gives %v, %t, %v", item, exists, err)
 	}
@@ -71,10 +74,16 @@ var keyedCases = fifoCases{
 				want := []string{"Added(a@1)", "Added(b@2)", "Added(a@1)"}[i]
 				p := b.popWith(func(any, bool) error { return requeue })
 				inner := errors.Unwrap(requeue)
-				b.t.FatalIf(i < 2 && p.err != inner, "Pop returned %v, want the inner error %v", p.err, inner)
-				b.t.FatalIf(i == 2 && p.err != cause, "Pop returned %v, want the inner error %v", p.err, cause)
+				if i < 2 && p.err != inner {
+					b.t.Fatalf("Pop returned %v, want the inner error %v", p.err, inner)
+				}
+				if i == 2 && p.err != cause {
+					b.t.Fatalf("Pop returned %v, want the inner error %v", p.err, cause)
+				}
 				returned, _ := p.item.(contract.Deltas)
-				b.t.FatalIf(render(returned) != want, "Pop returned %s, want %s", render(returned), want)
+				if render(returned) != want {
+					b.t.Fatalf("Pop returned %s, want %s", render(returned), want)
+				}
 			}
 			wantWaiting(b, q, "a: Added(a@1)", "b: Added(b@2)")
 			b.drain("Added(b@2)", "Added(a@1)")
@@ -86,8 +95,9 @@ var keyedCases = fifoCases{
 			p := b.popWith(func(any, bool) error { return contract.ErrRequeue{} })
 			b.remove(obj("a", 3))
 			returned := p.item.(contract.Deltas)
-			b.t.FatalIf(render(returned) != "Added(a@1) Deleted(tombstone a a@2)",
-				"the Deltas that Pop returned became %s", render(returned))
+			if render(returned) != "Added(a@1) Deleted(tombstone a a@2)" {
+				b.t.Fatalf("the Deltas that Pop returned became %s", render(returned))
+			}
 			b.drain("Added(a@1) Deleted(a@3)")
 		}),
 	ofKeyed("FIFO-46", "wakes", "a worker sleeps while what another put back waits",
@@ -101,9 +111,10 @@ var keyedCases = fifoCases{
 					return contract.ErrRequeue{}
 				})
 				got := await(b.t, other, "a Pop still waits though something was put back")
-				b.t.FatalIf(render(got.deltas) != "Added(a@1)",
-					"the Pop that waited gave %s, %v; want Added(a@1), which was put back", render(got.deltas),
-					got.err)
+				if render(got.deltas) != "Added(a@1)" {
+					b.t.Fatalf("the Pop that waited gave %s, %v; want Added(a@1), which was put back", render(got.deltas),
+						got.err)
+				}
 			}
 		}),
 	ofKeyed("FIFO-47", "put-back", "old Deltas overwrite new ones",
@@ -119,8 +130,9 @@ var keyedCases = fifoCases{
 			b.must(q.AddIfNotPresent(
 				contract.Deltas{{Type: contract.Deleted, Object: tombstone(obj("c", 5))}}))
 			b.update(obj("a", 6))
-			b.t.FatalIf(len(old) != 2 || render(old) != "Added(a@1) Updated(a@2)",
-				"the caller's Deltas became %s", render(old))
+			if len(old) != 2 || render(old) != "Added(a@1) Updated(a@2)" {
+				b.t.Fatalf("the caller's Deltas became %s", render(old))
+			}
 			b.drain("Added(b@3)", "Added(a@1) Updated(a@2) Updated(a@6)", "Deleted(tombstone c c@5)")
 		}),
 	ofKeyed("FIFO-47", "refuses",
@@ -149,8 +161,10 @@ var keyedCases = fifoCases{
 			b.remove(tombstone(obj("b", 4)))
 			wantWaiting(b, q, "a: Added(a@1) Updated(a@3)", "b: Added(b@2) Deleted(tombstone b b@4)")
 			item, exists, err := q.Get(contract.Deltas{{Type: contract.Added, Object: obj("a", 9)}})
-			b.t.ErrorIf(err != nil || !exists, "Get of Deltas whose key waits gave %v, exists %t, %v", item,
-				exists, err)
+			if err != nil || !exists {
+				b.t.Errorf("Get of Deltas whose key waits gave %v, exists %t, %v", item,
+					exists, err)
+			}
 			b.popWith(nil)
 			wantWaiting(b, q, "b: Added(b@2) Deleted(tombstone b b@4)")
 			b.replace(obj("c", 5))
@@ -179,8 +193,9 @@ var keyedCases = fifoCases{
 			if got := render(again.(contract.Deltas)); got != "Added(a@1) Deleted(tombstone a a@3)" {
 				b.t.Errorf("what Get returned became %s", got)
 			}
-			b.t.ErrorIf(!slices.Equal(keys, keysBefore) || !slices.Equal(list, listBefore),
-				"what ListKeys and List returned became %v and %v", keys, list)
+			if !slices.Equal(keys, keysBefore) || !slices.Equal(list, listBefore) {
+				b.t.Errorf("what ListKeys and List returned became %v and %v", keys, list)
+			}
 			item, _, err = q.GetByKey("b")
 			b.must(err)
 			item.(contract.Deltas)[0] = contract.Delta{}
@@ -192,7 +207,9 @@ var keyedCases = fifoCases{
 		func(b *fixture, q contract.KeyedQueue) {
 			item, exists, err := q.Get("no key")
 			wantKeyError(b.t, "Get", err, "no key")
-			b.t.ErrorIf(item != nil || exists, "Get gives %v, %t with its error", item, exists)
+			if item != nil || exists {
+				b.t.Errorf("Get gives %v, %t with its error", item, exists)
+			}
 		}),
 	ofKeyed("FIFO-51", "add-if-not-present-first",
 		"whoever feeds a FIFO by hand waits for ever for its sync",
@@ -202,11 +219,17 @@ var keyedCases = fifoCases{
 		}),
 	ofKeyed("FIFO-52", "is-closed", "a producer goes on for a consumer that is gone",
 		func(b *fixture, q contract.KeyedQueue) {
-			b.t.ErrorIf(q.IsClosed(), "IsClosed is true before Close")
+			if q.IsClosed() {
+				b.t.Errorf("IsClosed is true before Close")
+			}
 			b.add(obj("a", 1))
 			q.Close()
-			b.t.ErrorIf(!q.IsClosed(), "IsClosed is false after Close, while something waits")
+			if !q.IsClosed() {
+				b.t.Errorf("IsClosed is false after Close, while something waits")
+			}
 			b.drain("Added(a@1)")
-			b.t.ErrorIf(!q.IsClosed(), "IsClosed is false after Close")
+			if !q.IsClosed() {
+				b.t.Errorf("IsClosed is false after Close")
+			}
 		}),
 }

@@ -103,7 +103,9 @@ var keyCases = fifoCases{
 				for j := 0; same && j < len(w); j++ {
 					same = p.deltas[j] == w[j]
 				}
-				t.FatalIf(!same, "Pop %d gave process %v, want %v", i+1, p.deltas, w)
+				if !same {
+					t.Fatalf("Pop %d gave process %v, want %v", i+1, p.deltas, w)
+				}
 			}
 			b.drain()
 		}),
@@ -156,8 +158,10 @@ func wantDeletions(b *fixture, want ...string) {
 			}
 		}
 	}
-	b.t.FatalIf(!slices.Equal(got, want), "the list implied the deletions of the keys %q, want %q",
-		got, want)
+	if !slices.Equal(got, want) {
+		b.t.Fatalf("the list implied the deletions of the keys %q, want %q",
+			got, want)
+	}
 }
 
 // wantKeyError checks that err is a KeyError for o.
@@ -167,7 +171,9 @@ func wantKeyError(t *suite.T, call string, err error, o any) {
 		t.Errorf("%s of an object without a key returned %v, want a KeyError", call, err)
 		return
 	}
-	t.ErrorIf(keyError.Obj != o, "the KeyError of %s carries %v, want %v", call, keyError.Obj, o)
+	if keyError.Obj != o {
+		t.Errorf("the KeyError of %s carries %v, want %v", call, keyError.Obj, o)
+	}
 }
 
 // The transformer.
@@ -216,8 +222,10 @@ func (tr *transformer) wantCalls(b *fixture, want ...string) {
 			b.t.Errorf("the transformer was called %d times for %s, want once", tr.calls[o], o)
 		}
 	}
-	b.t.ErrorIf(len(tr.calls) > len(want), "the transformer was called for %v, want only %v", tr.calls,
-		want)
+	if len(tr.calls) > len(want) {
+		b.t.Errorf("the transformer was called for %v, want only %v", tr.calls,
+			want)
+	}
 }
 
 var transformCases = fifoCases{
@@ -235,8 +243,9 @@ var transformCases = fifoCases{
 		func(b *fixture, tr *transformer) {
 			list := []any{obj("known", 3), obj("b", 4)}
 			b.must(b.f.Replace(list, "7"))
-			b.t.ErrorIf(renderObject(list[0]) != "known@3" || renderObject(list[1]) != "b@4",
-				"the list that Replace was given holds transformed objects")
+			if renderObject(list[0]) != "known@3" || renderObject(list[1]) != "b@4" {
+				b.t.Errorf("the list that Replace was given holds transformed objects")
+			}
 			b.drain(map[contract.FIFOClass][]string{
 				contract.Coalescing: {"Replaced(known@1003)", "Replaced(b@1004)",
 					"Deleted(tombstone gone gone@2)"},
@@ -269,8 +278,9 @@ var transformCases = fifoCases{
 				}
 			}
 			err := b.f.Replace([]any{obj("known", 3)}, "7")
-			b.t.ErrorIf(err == nil || !strings.Contains(err.Error(), errTransform.Error()),
-				"Replace returned %v, want the transformer's error", err)
+			if err == nil || !strings.Contains(err.Error(), errTransform.Error()) {
+				b.t.Errorf("Replace returned %v, want the transformer's error", err)
+			}
 			b.f.Close()
 			for p := b.popWith(nil); p.err == nil; p = b.popWith(nil) {
 				for _, d := range p.deltas {
@@ -283,7 +293,9 @@ var transformCases = fifoCases{
 	ofTransform("FIFO-56", "transformer", "the reflector gathers a list of objects in full size",
 		func(b *fixture, tr *transformer) {
 			store, ok := b.f.(cache.TransformingStore)
-			b.t.FatalIf(!ok, "%T takes a transformer and is no cache.TransformingStore", b.f)
+			if !ok {
+				b.t.Fatalf("%T takes a transformer and is no cache.TransformingStore", b.f)
+			}
 			got := store.Transformer()
 			if got == nil || reflect.ValueOf(got).Pointer() != reflect.ValueOf(tr.transform).Pointer() {
 				b.t.Errorf("Transformer does not return the function that was given")

@@ -37,8 +37,9 @@ var handlerCases = []suite.Case[env]{
 		churnBack(b)
 		b.settle()
 		got := h.of(keyOf(3))
-		b.errorIf(len(got) < 3 || got[0].kind != added || got[1].kind != deleted || got[2].kind != added,
-			"of an object that was deleted and made again the handler was told %s", summary(got))
+		if len(got) < 3 || got[0].kind != added || got[1].kind != deleted || got[2].kind != added {
+			b.errorf("of an object that was deleted and made again the handler was told %s", summary(got))
+		}
 	}),
 	play("INFORMER-3", "behind-its-back", "a list would look like new objects, one each",
 		setup{objects: 10, window: 3}, func(b *fixture) {
@@ -55,7 +56,9 @@ var handlerCases = []suite.Case[env]{
 			b.startUp()
 			b.miss(func() {})
 			for key, n := range count(h.calls(added)) {
-				b.errorIf(n != 1, "%s was added %d times", key, n)
+				if n != 1 {
+					b.errorf("%s was added %d times", key, n)
+				}
 			}
 		}),
 
@@ -114,8 +117,9 @@ var handlerCases = []suite.Case[env]{
 		b.delete(keyOf(2))
 		b.settle()
 		got := h.calls(deleted, buried)
-		b.errorIf(len(got) != 2 || got[0].kind != deleted || got[1].kind != deleted,
-			"of two deletions that were watched the handler was told %s", summary(got))
+		if len(got) != 2 || got[0].kind != deleted || got[1].kind != deleted {
+			b.errorf("of two deletions that were watched the handler was told %s", summary(got))
+		}
 	}),
 	play("INFORMER-37", "deletion-of-what-the-store-lacks",
 		"who waits to see an object go waits for ever, as a read of one's own writes does",
@@ -133,7 +137,9 @@ var handlerCases = []suite.Case[env]{
 			b.settle()
 			for _, h := range []*witness{early, late} {
 				got := h.calls(deleted, buried)
-				b.errorIf(len(got) != 1 || got[0].kind != deleted, "%s was told %s", h.name, summary(got))
+				if len(got) != 1 || got[0].kind != deleted {
+					b.errorf("%s was told %s", h.name, summary(got))
+				}
 			}
 		}),
 	play("INFORMER-7", "missed-deletions", whyTombstone, setup{objects: 6, window: 2},
@@ -147,8 +153,9 @@ var handlerCases = []suite.Case[env]{
 				b.delete(keyOf(2))
 			})
 			got := h.calls(deleted, buried)
-			b.errorIf(len(got) != 2 || got[0].kind != buried || got[1].kind != buried,
-				"of two deletions that were missed the handler was told %s", summary(got))
+			if len(got) != 2 || got[0].kind != buried || got[1].kind != buried {
+				b.errorf("of two deletions that were missed the handler was told %s", summary(got))
+			}
 			for _, c := range got {
 				if !same(c.new, known[c.key]) {
 					b.errorf("the tombstone has %s, where the handler knew %s", describe(c.new),
@@ -206,7 +213,9 @@ var handlerCases = []suite.Case[env]{
 		close(release)
 		b.settle()
 		a, o := len(stuck.calls()), len(other.calls())
-		b.errorIf(a != o, "the handler that did not return was called %d times, the other %d times", a, o)
+		if a != o {
+			b.errorf("the handler that did not return was called %d times, the other %d times", a, o)
+		}
 		b.compare()
 		b.mustShow("INFORMER-18")
 	}),
@@ -268,7 +277,9 @@ var handlerCases = []suite.Case[env]{
 			b.delete(keyOf(5))
 			b.settle()
 			n := len(h.calls())
-			b.errorIf(n != 13, "the handler was called %d times, want 13", n)
+			if n != 13 {
+				b.errorf("the handler was called %d times, want 13", n)
+			}
 		}),
 
 	play("INFORMER-26", "bursts", "a handler's own fields have no lock",
@@ -289,7 +300,9 @@ var handlerCases = []suite.Case[env]{
 			oneByOne(b)
 			b.advance(time.Minute)
 			n := len(h.calls())
-			b.errorIf(n < 8, "the handler was called %d times only: the watch does not go on", n)
+			if n < 8 {
+				b.errorf("the handler was called %d times only: the watch does not go on", n)
+			}
 			b.compare()
 			b.mustShow("INFORMER-28")
 		}),
@@ -309,7 +322,9 @@ func oneByOne(b *fixture) {
 // for cases where all other clauses must hold in spite of a disturbance.
 func (b *fixture) mustShow(clause string) {
 	for _, p := range b.problems() {
-		b.errorIf(p.clause != clause && b.t.Config().Waived[p.clause] == "", "%s: %s", p.clause, p.text)
+		if p.clause != clause && b.t.Config().Waived[p.clause] == "" {
+			b.errorf("%s: %s", p.clause, p.text)
+		}
 	}
 }
 

@@ -239,15 +239,18 @@ var initialCases = []suite.Case[env]{
 
 func (b *fixture) wantSynced(when string, want bool) {
 	got, checker := b.informer.HasSynced(), cache.IsDone(b.informer.HasSyncedChecker())
-	b.errorIf(got != want || checker != want, "%s, HasSynced is %v and its checker's %v, want %v",
-		when, got, checker, want)
+	if got != want || checker != want {
+		b.errorf("%s, HasSynced is %v and its checker's %v, want %v",
+			when, got, checker, want)
+	}
 }
 
 func (b *fixture) wantHandlerSynced(h *witness, when string, want bool) {
 	r := h.registration()
 	got, checker := r.HasSynced(), cache.IsDone(r.HasSyncedChecker())
-	b.errorIf(got != want || checker != want,
-		"%s, HasSynced of %s is %v and its checker's %v, want %v", when, h.name, got, checker, want)
+	if got != want || checker != want {
+		b.errorf("%s, HasSynced of %s is %v and its checker's %v, want %v", when, h.name, got, checker, want)
+	}
 }
 
 // The race between a handler that keeps pace with its initial list, and the list.
@@ -294,7 +297,9 @@ func quickerThanTheList(t *suite.T, e env) {
 	next := func() *round {
 		r, err := w.informer.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{},
 			cache.HandlerOptions{Logger: &quiet})
-		t.FatalIf(err != nil, "a handler cannot be added: %v", err)
+		if err != nil {
+			t.Fatalf("a handler cannot be added: %v", err)
+		}
 		if err := w.informer.RemoveEventHandler(r); err != nil {
 			t.Fatalf("a handler cannot be removed: %v", err)
 		}

@@ -58,11 +58,17 @@ var lifeCases = []suite.Case[env]{
 		}),
 
 	play("INFORMER-20", "until-and-from", whyStop, setup{objects: 3}, func(b *fixture) {
-		b.errorIf(b.informer.IsStopped(), "IsStopped before the start")
+		if b.informer.IsStopped() {
+			b.errorf("IsStopped before the start")
+		}
 		b.startUp()
-		b.errorIf(b.informer.IsStopped(), "IsStopped while it runs")
+		if b.informer.IsStopped() {
+			b.errorf("IsStopped while it runs")
+		}
 		b.stop()
-		b.errorIf(!b.informer.IsStopped(), "IsStopped is false when Run has returned")
+		if !b.informer.IsStopped() {
+			b.errorf("IsStopped is false when Run has returned")
+		}
 		h := &witness{name: "too late", world: b.world}
 		if _, err := b.informer.AddEventHandler(h); err == nil {
 			b.errorf("AddEventHandler is not refused when Run has returned")
@@ -71,7 +77,9 @@ var lifeCases = []suite.Case[env]{
 			b.errorf("AddIndexers is not refused when Run has returned")
 		}
 		n := len(b.informer.GetStore().List())
-		b.errorIf(n != 3, "the store has %d objects when Run has returned, want 3 as before", n)
+		if n != 3 {
+			b.errorf("the store has %d objects when Run has returned, want 3 as before", n)
+		}
 	}),
 	play("INFORMER-34", "handlers-and-indexers", whyWords, setup{objects: 1}, func(b *fixture) {
 		b.startUp()
@@ -170,7 +178,9 @@ var lifeCases = []suite.Case[env]{
 			stop := make(chan struct{})
 			returned := b.begin("INFORMER-23", "Run", func() { b.informer.Run(stop) })
 			b.settle()
-			b.errorIf(!b.informer.HasSynced(), "Run lists nothing")
+			if !b.informer.HasSynced() {
+				b.errorf("Run lists nothing")
+			}
 			close(stop)
 			select {
 			case <-returned:
@@ -260,7 +270,9 @@ var lifeCases = []suite.Case[env]{
 				b.errorf("the second Run has asked the source %d times, and called the handler %d times",
 					n-requests, len(h.calls())-calls)
 			}
-			b.errorIf(!b.informer.IsStopped(), "after the second Run IsStopped is false")
+			if !b.informer.IsStopped() {
+				b.errorf("after the second Run IsStopped is false")
+			}
 			cancel()
 			<-second
 		}),

@@ -35,7 +35,9 @@ var registrationCases = []suite.Case[env]{
 		churnBack(b)
 		b.settle()
 		got := late.calls(updated, deleted)
-		b.errorIf(len(got) != 1, "after that it was told %s, want one deletion", summary(got))
+		if len(got) != 1 {
+			b.errorf("after that it was told %s, want one deletion", summary(got))
+		}
 		b.compare()
 		b.mustShow("INFORMER-13")
 	}),
@@ -82,11 +84,14 @@ var registrationCases = []suite.Case[env]{
 		h := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { calls <- "add" }}
 		for range 2 {
 			_, err := b.informer.AddEventHandler(h)
-			b.errorIf(err != nil, "AddEventHandler: %v", err)
+			if err != nil {
+				b.errorf("AddEventHandler: %v", err)
+			}
 		}
 		b.startUp()
-		b.errorIf(len(calls) != 10,
-			"a handler that was added twice was called %d times for 5 objects, want 10", len(calls))
+		if len(calls) != 10 {
+			b.errorf("a handler that was added twice was called %d times for 5 objects, want 10", len(calls))
+		}
 	}),
 
 	play("INFORMER-14", "while-it-runs", whyRemoved, setup{objects: 5}, func(b *fixture) {
@@ -98,7 +103,9 @@ var registrationCases = []suite.Case[env]{
 		churn(b)
 		b.settle()
 		n := len(stays.calls())
-		b.errorIf(n < 10, "the other handler was called %d times only", n)
+		if n < 10 {
+			b.errorf("the other handler was called %d times only", n)
+		}
 		b.remove(gone)
 		b.settle()
 		b.compare()
@@ -124,8 +131,10 @@ var registrationCases = []suite.Case[env]{
 		close(release)
 		b.settle()
 		for _, c := range gone.calls() {
-			b.errorIf(c.kind == updated, "the removed handler is told %s, which happened after its removal",
-				c)
+			if c.kind == updated {
+				b.errorf("the removed handler is told %s, which happened after its removal",
+					c)
+			}
 		}
 		gone.silence("INFORMER-14")
 		writer(b, keyOf(0), 5)
@@ -152,7 +161,9 @@ var registrationCases = []suite.Case[env]{
 			b.settle()
 			select {
 			case err := <-ended:
-				b.errorIf(err != nil, "cache.ShutDownEventHandler: %v", err)
+				if err != nil {
+					b.errorf("cache.ShutDownEventHandler: %v", err)
+				}
 			default:
 				b.errorf("cache.ShutDownEventHandler does not return though the handler has")
 			}
@@ -299,6 +310,8 @@ var resyncCases = []suite.Case[env]{
 		b.advance(24 * time.Hour)
 		b.wantResyncs(h, 0)
 		n := len(h.calls())
-		b.errorIf(n != 4, "in a quiet day the handler was called %d times, want 4", n)
+		if n != 4 {
+			b.errorf("in a quiet day the handler was called %d times, want 4", n)
+		}
 	}),
 }

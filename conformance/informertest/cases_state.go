@@ -96,7 +96,9 @@ var stateCases = []suite.Case[env]{
 		"managers add the indexes of all controllers before they start", setup{objects: 9, bare: true},
 		func(b *fixture) {
 			err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode})
-			b.errorIf(err != nil, "AddIndexers before the start: %v", err)
+			if err != nil {
+				b.errorf("AddIndexers before the start: %v", err)
+			}
 			b.startUp()
 			wantIndexed(b)
 		}),
@@ -105,7 +107,9 @@ var stateCases = []suite.Case[env]{
 		func(b *fixture) {
 			b.startUp()
 			err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode})
-			b.errorIf(err != nil, "AddIndexers while it runs: %v", err)
+			if err != nil {
+				b.errorf("AddIndexers while it runs: %v", err)
+			}
 			wantIndexed(b)
 			churn(b)
 			b.settle()
@@ -123,7 +127,9 @@ var stateCases = []suite.Case[env]{
 					b.startUp()
 				}
 				_, there := b.informer.GetIndexer().GetIndexers()["other "+when]
-				b.errorIf(there, "AddIndexers %s refused one name and took another of the same call", when)
+				if there {
+					b.errorf("AddIndexers %s refused one name and took another of the same call", when)
+				}
 			}
 			wantIndexed(b)
 		}),

@@ -63,21 +63,26 @@ var troubleCases = []suite.Case[env]{
 	play("INFORMER-21", "lists-that-fail", whyErrors, setup{objects: 3}, func(b *fixture) {
 		var told errorLog
 		err := b.informer.SetWatchErrorHandlerWithContext(told.note)
-		b.errorIf(err != nil, "SetWatchErrorHandlerWithContext before the start: %v", err)
+		if err != nil {
+			b.errorf("SetWatchErrorHandlerWithContext before the start: %v", err)
+		}
 		b.gate.cut(errBroken)
 		b.start()
 		b.advance(2 * time.Minute)
 		// A streaming list is one request or two: an informer may tell of its watch, of the list
 		// that it falls back to, or of both.
 		during, failed := told.count(errBroken), b.gate.refused()
-		b.errorIf(during == 0 || during < failed.lists || during > failed.lists+failed.watches,
-			"%d errors are told in two minutes in which %d lists and %d watches failed", during,
-			failed.lists, failed.watches)
+		if during == 0 || during < failed.lists || during > failed.lists+failed.watches {
+			b.errorf("%d errors are told in two minutes in which %d lists and %d watches failed", during,
+				failed.lists, failed.watches)
+		}
 		b.gate.mend()
 		b.advance(3 * time.Minute)
 		healthy := told.count(errBroken)
 		b.advance(3 * time.Minute)
-		b.errorIf(told.count(errBroken) != healthy, "errors are told while nothing fails")
+		if told.count(errBroken) != healthy {
+			b.errorf("errors are told while nothing fails")
+		}
 		b.miss(func() { oneByOne(b) })
 	}),
 	play("INFORMER-21", "watches-that-are-refused",
@@ -85,20 +90,27 @@ var troubleCases = []suite.Case[env]{
 		func(b *fixture) {
 			var told errorLog
 			err := b.informer.SetWatchErrorHandlerWithContext(told.note)
-			b.errorIf(err != nil, "SetWatchErrorHandlerWithContext before the start: %v", err)
+			if err != nil {
+				b.errorf("SetWatchErrorHandlerWithContext before the start: %v", err)
+			}
 			b.start()
 			b.advance(time.Minute)
 			n := told.count(errBroken)
-			b.errorIf(n > 0, "%d errors are told before anything fails", n)
+			if n > 0 {
+				b.errorf("%d errors are told before anything fails", n)
+			}
 			b.gate.refuseWatches(errBroken)
 			b.advance(5 * time.Minute)
-			b.errorIf(told.count(errBroken) == 0,
-				"nothing is told in five minutes in which each watch is refused")
+			if told.count(errBroken) == 0 {
+				b.errorf("nothing is told in five minutes in which each watch is refused")
+			}
 			b.gate.mend()
 			b.advance(3 * time.Minute)
 			healthy := told.count(errBroken)
 			b.advance(3 * time.Minute)
-			b.errorIf(told.count(errBroken) != healthy, "errors are told while nothing fails")
+			if told.count(errBroken) != healthy {
+				b.errorf("errors are told while nothing fails")
+			}
 		}),
 	play("INFORMER-21", "not-while-it-runs", whyErrors, setup{objects: 3}, func(b *fixture) {
 		var first, second errorLog
@@ -158,7 +170,9 @@ func (b *fixture) wantBackoff(outage time.Duration) {
 	var first, second []time.Duration // pauses between tries, in either half
 	for _, at := range requests {
 		gap := at.Sub(last)
-		b.errorIf(gap > time.Minute, "nothing was asked for %s", gap)
+		if gap > time.Minute {
+			b.errorf("nothing was asked for %s", gap)
+		}
 		last = at
 		inSecond := at.Sub(begin) > outage/2
 		if inSecond {
@@ -180,10 +194,14 @@ func (b *fixture) wantBackoff(outage time.Duration) {
 	// A try may be a streaming list and a plain one. The upper bound is one try in five
 	// seconds.
 	most := int(outage / 2 / (5 * time.Second) * 2)
-	b.errorIf(late > most, "in the second half of an outage of %s %d requests came, want %d at most",
-		outage, late, most)
+	if late > most {
+		b.errorf("in the second half of an outage of %s %d requests came, want %d at most",
+			outage, late, most)
+	}
 	since := time.Since(last)
-	b.errorIf(since > time.Minute, "nothing was asked for the last %s", since)
+	if since > time.Minute {
+		b.errorf("nothing was asked for the last %s", since)
+	}
 }
 
 // oneTry is the longest time between the requests of one try: a streaming list that is refused, and
@@ -250,9 +268,12 @@ var mutationCase = suite.Case[env]{
 			probe.Run(t, newEnv(construct(note)))
 			n := 0
 			found.Range(func(any, any) bool { n++; return true })
-			t.ErrorIf(changed && n == 0,
-				"an object of the store was changed in place, and nothing is reported")
-			t.ErrorIf(!changed && n > 0, "nothing was changed, and yet a change is reported")
+			if changed && n == 0 {
+				t.Errorf("an object of the store was changed in place, and nothing is reported")
+			}
+			if !changed && n > 0 {
+				t.Errorf("nothing was changed, and yet a change is reported")
+			}
 		}
 	},
 }

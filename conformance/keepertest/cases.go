@@ -75,8 +75,9 @@ var cases = []suite.Case[constructor]{
 						t.Fatalf("%s: Keep of what was kept returns another value, a %T", kind.name, again)
 					}
 					got := k.Object(other)
-					t.FatalIf(got != any(other),
-						"%s: Object of an object that was not kept returns another value, a %T", kind.name, got)
+					if got != any(other) {
+						t.Fatalf("%s: Object of an object that was not kept returns another value, a %T", kind.name, got)
+					}
 				}
 			}
 		}},
@@ -102,7 +103,9 @@ var cases = []suite.Case[constructor]{
 				for _, one := range kept {
 					first := k.Object(one)
 					runtime.GC()
-					t.FatalIf(k.Object(one) != first, "%s: two calls of Object return two objects", kind.name)
+					if k.Object(one) != first {
+						t.Fatalf("%s: two calls of Object return two objects", kind.name)
+					}
 					runtime.KeepAlive(first)
 				}
 			}
@@ -199,8 +202,10 @@ func manyGoroutines(t *suite.T, newKeeper constructor) {
 		t.Together(actors...)
 		for i := range kept {
 			for g := range goroutines {
-				t.FatalIf(seen[g][i] != seen[0][i], "two goroutines read object %d at once and got two objects",
-					i)
+				if seen[g][i] != seen[0][i] {
+					t.Fatalf("two goroutines read object %d at once and got two objects",
+						i)
+				}
 			}
 			sameValue(t, "an object that several goroutines read", seen[0][i], want[i])
 		}
@@ -256,8 +261,9 @@ func memoryStays(t *suite.T, newKeeper constructor) {
 	}
 	const most = rounds * each * size / 2
 	grown := int64(heap()) - int64(before)
-	t.ErrorIf(grown > most,
-		"%d objects of %d KB came and went, and the heap has grown by %d KB, more than %d",
-		rounds*each, size/1000, grown>>10, most>>10)
+	if grown > most {
+		t.Errorf("%d objects of %d KB came and went, and the heap has grown by %d KB, more than %d",
+			rounds*each, size/1000, grown>>10, most>>10)
+	}
 	runtime.KeepAlive(k)
 }

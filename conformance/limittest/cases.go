@@ -22,7 +22,9 @@ var cases = []suite.Case[constructor]{
 			l := newLimiter()
 			for n := range 10_000 {
 				d := l.When("a")
-				t.FatalIf(d < 0, "When = %s after %d failures", d, n)
+				if d < 0 {
+					t.Fatalf("When = %s after %d failures", d, n)
+				}
 			}
 		}},
 	{Clause: "LIMIT-2", Name: "new-item", Why: whyCount,
@@ -132,7 +134,9 @@ var cases = []suite.Case[constructor]{
 				total += l.NumRequeues(fmt.Sprint(i))
 			}
 			want := goroutines * rounds * per
-			t.ErrorIf(total != want, "%d failures were counted of %d", total, want)
+			if total != want {
+				t.Errorf("%d failures were counted of %d", total, want)
+			}
 			for g := range goroutines {
 				wantCount(t, l, fmt.Sprint("own", g), 0)
 			}
@@ -159,8 +163,9 @@ func mustNotBeSlower(t *suite.T, newLimiter constructor, what string,
 		failures(l, func(n int) string { return fmt.Sprint("other", n) })
 		most = max(most, l.When("a"))
 	}
-	t.ErrorIf(least/2 > most && least > time.Millisecond,
-		"%s is delayed by %s at least, and one that never failed by %s at most", what, least, most)
+	if least/2 > most && least > time.Millisecond {
+		t.Errorf("%s is delayed by %s at least, and one that never failed by %s at most", what, least, most)
+	}
 }
 
 type fataler interface {

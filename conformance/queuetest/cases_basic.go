@@ -38,11 +38,15 @@ var basicCases = []suite.Case[env]{
 		w.mustGet("canary") // not a: a worker has it
 		second := w.startGet()
 		w.settle()
-		w.fatalIf(second.done(), "Get = %q while a worker has %q", second.item, "a")
+		if second.done() {
+			w.t.Fatalf("Get = %q while a worker has %q", second.item, "a")
+		}
 		w.done("a")
 		w.finish("Get after Done", second.call)
-		w.fatalIf(second.item != "a", "Get = %q, want %q, which was added while it was processed",
-			second.item, "a")
+		if second.item != "a" {
+			w.t.Fatalf("Get = %q, want %q, which was added while it was processed",
+				second.item, "a")
+		}
 		w.done("a", "canary")
 		w.add("last")
 		w.mustGet("last") // a was added twice while it was processed, and came once
@@ -95,7 +99,9 @@ var basicCases = []suite.Case[env]{
 			}
 			w.settle()
 			for _, g := range gets {
-				w.fatalIf(g.done(), "Get = %q, %v on an empty queue", g.item, g.shutdown)
+				if g.done() {
+					w.t.Fatalf("Get = %q, %v on an empty queue", g.item, g.shutdown)
+				}
 			}
 			for i := range gets {
 				w.add(fmt.Sprint("item", i))
@@ -158,7 +164,9 @@ var basicCases = []suite.Case[env]{
 			w.add("a")
 			w.settle()
 			n := w.q.Len()
-			w.fatalIf(n != 0, "Len() = %d while the only item is processed", n)
+			if n != 0 {
+				w.t.Fatalf("Len() = %d while the only item is processed", n)
+			}
 			w.done("a")
 			w.awaitLen(1)
 		})),
@@ -220,10 +228,14 @@ var pauseCases = []suite.Case[env]{
 		w.addAfter("c", 2)
 		w.advance(w.ticks(2))
 		w.awaitLen(3)
-		w.fatalIf(g.done(), "Get = %q, %v of a queue that is paused", g.item, g.shutdown)
+		if g.done() {
+			w.t.Fatalf("Get = %q, %v of a queue that is paused", g.item, g.shutdown)
+		}
 		q.Resume()
 		w.finish("Get after Resume", g.call)
-		w.fatalIf(g.item != "a", "Get = %q after Resume, want %q", g.item, "a")
+		if g.item != "a" {
+			w.t.Fatalf("Get = %q after Resume, want %q", g.item, "a")
+		}
 		w.mustGet("b", "c")
 	})),
 	check("QUEUE-50", "workers-that-waited-before", whyPaused,
@@ -236,7 +248,9 @@ var pauseCases = []suite.Case[env]{
 			}
 			w.settle()
 			for _, g := range gets {
-				w.fatalIf(g.done(), "Get = %q, %v of a queue that is paused", g.item, g.shutdown)
+				if g.done() {
+					w.t.Fatalf("Get = %q, %v of a queue that is paused", g.item, g.shutdown)
+				}
 			}
 			q.Resume()
 			for _, g := range gets {
@@ -274,7 +288,9 @@ var pauseCases = []suite.Case[env]{
 		w.settle()
 		w.q.ShutDown()
 		w.finish("Get of a paused queue, after ShutDown,", g.call)
-		w.fatalIf(!g.shutdown, "Get = %q of a paused queue that is shut down", g.item)
+		if !g.shutdown {
+			w.t.Fatalf("Get = %q of a paused queue that is shut down", g.item)
+		}
 		w.mustEnd()
 	})),
 	check("QUEUE-52", "drain", whyDrain, having(func(w *world, q contract.Pausable) {
@@ -283,7 +299,9 @@ var pauseCases = []suite.Case[env]{
 		q.Pause()
 		drain := start(w.q.ShutDownWithDrain)
 		w.settle()
-		w.fatalIf(drain.done(), "ShutDownWithDrain returned while a worker has %q", "a")
+		if drain.done() {
+			w.t.Fatalf("ShutDownWithDrain returned while a worker has %q", "a")
+		}
 		w.done("a")
 		w.finish("ShutDownWithDrain of a paused queue after the last Done", drain)
 		w.mustEnd()

@@ -127,9 +127,13 @@ var concurrentCases = []suite.Case[env]{
 		for range items {
 			item := w.get()
 			at, waits := due[item]
-			t.FatalIf(!waits, "%q came, which was not delayed, or came twice", item)
-			t.FatalIf(!w.reached(at), "%q came %s before the earliest of its times", item,
-				at.Sub(w.clock().Now()))
+			if !waits {
+				t.Fatalf("%q came, which was not delayed, or came twice", item)
+			}
+			if !w.reached(at) {
+				t.Fatalf("%q came %s before the earliest of its times", item,
+					at.Sub(w.clock().Now()))
+			}
 			delete(due, item)
 			w.done(item)
 		}
@@ -184,7 +188,9 @@ func wakesAll(t *suite.T, e env, bring func(w *world, items []string)) {
 			w.finish("each of six Gets for six items", g.call)
 			got[g.item] = true
 		}
-		t.FatalIf(len(got) != workers, "six workers got %v", got)
+		if len(got) != workers {
+			t.Fatalf("six workers got %v", got)
+		}
 		w.done(items...)
 	}
 }
@@ -237,9 +243,13 @@ func (c *counting) total() (n int) {
 func (c *counting) mustBe(items int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.w.fatalIf(len(c.got) != items, "%d items came of %d", len(c.got), items)
+	if len(c.got) != items {
+		c.w.t.Fatalf("%d items came of %d", len(c.got), items)
+	}
 	for item, n := range c.got {
-		c.w.fatalIf(n != 1, "%q was added once and came %d times", item, n)
+		if n != 1 {
+			c.w.t.Fatalf("%q was added once and came %d times", item, n)
+		}
 	}
 }
 

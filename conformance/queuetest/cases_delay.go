@@ -43,16 +43,20 @@ var delayCases = []suite.Case[env]{
 		}
 		w.advance(w.tick())
 		w.mustGet("a")
-		w.fatalIf(!w.reached(due), "an item with a delay of 10 ticks came %s before its time",
-			due.Sub(w.clock().Now()))
+		if !w.reached(due) {
+			w.t.Fatalf("an item with a delay of 10 ticks came %s before its time",
+				due.Sub(w.clock().Now()))
+		}
 	})),
 	check("QUEUE-22", "one-after-another", whyEarly, with(func(w *world) {
 		for i := range 10 {
 			due := w.addAfter("a", 1+i%3)
 			w.advance(w.ticks(1 + i%3))
 			w.mustGet("a")
-			w.fatalIf(!w.reached(due), "round %d: the item came %s before its time", i,
-				due.Sub(w.clock().Now()))
+			if !w.reached(due) {
+				w.t.Fatalf("round %d: the item came %s before its time", i,
+					due.Sub(w.clock().Now()))
+			}
 			w.done("a")
 		}
 	})),
@@ -96,7 +100,9 @@ var delayCases = []suite.Case[env]{
 				w.advance(w.ticks(50))
 				// The clock stands still now, unless a queue was late to set its timer.
 				for looks := 0; w.q.Len() == 0; looks++ {
-					t.FatalIf(t.HasStalled(), "%d items are due and none is ready", items)
+					if t.HasStalled() {
+						t.Fatalf("%d items are due and none is ready", items)
+					}
 					w.pause(looks)
 				}
 				for w.q.Len() < items {
@@ -145,8 +151,9 @@ var delayCases = []suite.Case[env]{
 		w.settle()
 		if w.exact() { // the clock stands still while this waits
 			for n := w.q.Len(); n < 3; n = w.q.Len() {
-				w.fatalIf(w.virtual() || w.owner.HasStalled(),
-					"%d of three items without a delay are ready while time stands still", n)
+				if w.virtual() || w.owner.HasStalled() {
+					w.t.Fatalf("%d of three items without a delay are ready while time stands still", n)
+				}
 				w.settle()
 			}
 		}
@@ -211,8 +218,10 @@ func comesOnce(w *world, due time.Time) {
 	w.addAfter("canary", 65)
 	w.advance(w.ticks(20))
 	w.mustGet("a")
-	w.fatalIf(!w.reached(due), "the item came %s before the earlier of its two times",
-		due.Sub(w.clock().Now()))
+	if !w.reached(due) {
+		w.t.Fatalf("the item came %s before the earlier of its two times",
+			due.Sub(w.clock().Now()))
+	}
 	w.done("a")
 	w.advance(w.ticks(46))
 	w.mustGet("canary")

@@ -40,7 +40,9 @@ var metricsCases = []suite.Case[env]{
 			m := newMeter()
 			open(t, e.configured(t, contract.QueueConfig{MetricsProvider: m})).use()
 			made := m.names()
-			t.FatalIf(len(made) > 0, "the queue has no name and made the metrics %q", made)
+			if len(made) > 0 {
+				t.Fatalf("the queue has no name and made the metrics %q", made)
+			}
 		}),
 	check("QUEUE-41", "without-a-provider", "a controller without metrics would not start",
 		func(t *suite.T, e env) {
@@ -199,7 +201,9 @@ var metricsCases = []suite.Case[env]{
 		w.mustGetWith(q, "d", 0)
 		m.awaitDepths(w, map[int]int{})
 		n := m.of(depth)
-		t.ErrorIf(n != 0, "the depth without priorities is %v", n)
+		if n != 0 {
+			t.Errorf("the depth without priorities is %v", n)
+		}
 	}),
 	check("QUEUE-45", "without-priorities", whyCounts, func(t *suite.T, e env) {
 		m := newMeter()
@@ -264,7 +268,9 @@ func (w *world) theOther(gets ...*getting) (item string) {
 			item = g.item
 		}
 	}
-	w.fatalIf(panicked != 1, "%d of two Gets panicked, want one", panicked)
+	if panicked != 1 {
+		w.t.Fatalf("%d of two Gets panicked, want one", panicked)
+	}
 	return item
 }
 

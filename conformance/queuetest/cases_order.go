@@ -69,7 +69,9 @@ var orderCases = []suite.Case[env]{
 		w.add("a", "b") // the first Get panics, and its item stays
 		first := w.theOther(one, two)
 		second := w.get()
-		t.FatalIf(first == second, "%q came twice", first)
+		if first == second {
+			t.Fatalf("%q came twice", first)
+		}
 		w.add(first)
 		o.failAt("push " + first)
 		w.mustPanic("Done, whose Push panics", func() { w.q.Done(first) })
@@ -85,7 +87,9 @@ var orderCases = []suite.Case[env]{
 		w.settle()
 		w.add("b")
 		item := w.theOther(one, two)
-		t.FatalIf(item != "b", "Get = %q, and the order held only %q", item, "b")
+		if item != "b" {
+			t.Fatalf("Get = %q, and the order held only %q", item, "b")
+		}
 		w.awaitLen(0)
 		w.done("b")
 		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
@@ -98,7 +102,9 @@ var orderCases = []suite.Case[env]{
 			comesAt(w, ticks, func() { q.AddRateLimited("x") })
 		}
 		asked := l.asked("x")
-		t.ErrorIf(asked != 4, "the limiter was asked %d times for 4 AddRateLimited", asked)
+		if asked != 4 {
+			t.Errorf("the limiter was asked %d times for 4 AddRateLimited", asked)
+		}
 	}),
 	check("QUEUE-36", "whichever-is-shorter", whyEarly, func(t *suite.T, e env) {
 		l := &scripted{}
@@ -127,7 +133,9 @@ var orderCases = []suite.Case[env]{
 		}
 		q.ShutDown()
 		q.AddWithOpts(contract.AddOptions{RateLimited: true}, "late")
-		t.ErrorIf(l.asked("late") > 0, "the limiter was asked after ShutDown, and counts a failure")
+		if l.asked("late") > 0 {
+			t.Errorf("the limiter was asked after ShutDown, and counts a failure")
+		}
 	}),
 }
 
@@ -169,7 +177,9 @@ func comesAt(w *world, ticks int, add func()) {
 	}
 	w.advance(max(0, due.Sub(w.clock().Now())))
 	w.mustGet(want...)
-	w.fatalIf(!w.reached(due), "Get = %q %s before its time", "x", due.Sub(w.clock().Now()))
+	if !w.reached(due) {
+		w.t.Fatalf("Get = %q %s before its time", "x", due.Sub(w.clock().Now()))
+	}
 	if w.exact() {
 		w.advance(w.ticks(2))
 		w.mustGet("later")
@@ -240,7 +250,9 @@ func (o *touched) failAt(what string) {
 func (o *touched) mustHear(t *suite.T, want ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	t.FatalIf(!slices.Equal(o.heard, want), "the order was told %q, want %q", o.heard, want)
+	if !slices.Equal(o.heard, want) {
+		t.Fatalf("the order was told %q, want %q", o.heard, want)
+	}
 	o.heard = nil
 }
 
@@ -354,7 +366,9 @@ func failOnce(w *world, q limitedQueue, item string) int {
 	w.mustGet(item)
 	w.done(item)
 	per := q.NumRequeues(item) - before
-	w.fatalIf(per != 0 && per != 1, "NumRequeues(%q) grew by %d with one AddRateLimited", item, per)
+	if per != 0 && per != 1 {
+		w.t.Fatalf("NumRequeues(%q) grew by %d with one AddRateLimited", item, per)
+	}
 	return per
 }
 
@@ -368,5 +382,7 @@ func (w *world) awaitCount(q limitedQueue, item string, want int) {
 
 func (w *world) mustCount(q limitedQueue, item string, want int) {
 	got := q.NumRequeues(item)
-	w.fatalIf(got != want, "NumRequeues(%q) = %d, want %d", item, got, want)
+	if got != want {
+		w.t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
+	}
 }

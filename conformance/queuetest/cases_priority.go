@@ -162,7 +162,9 @@ var priorityCases = []suite.Case[env]{
 			}
 			w.advance(w.ticks(10))
 			w.mustGetWith(q, "a", 0)
-			w.fatalIf(!w.reached(due), "the item came %s before its time", due.Sub(w.clock().Now()))
+			if !w.reached(due) {
+				w.t.Fatalf("the item came %s before its time", due.Sub(w.clock().Now()))
+			}
 		})),
 	check("QUEUE-34", "any-history", whyLost, func(t *suite.T, e env) {
 		randomPriorities(t, e, true)
@@ -194,7 +196,9 @@ var priorityCases = []suite.Case[env]{
 		having(func(w *world, q priorityQueue) {
 			q.AddWithOpts(contract.AddOptions{RateLimited: true, After: w.ticks(never)}, "a", "b")
 			first, second := w.get(), w.get()
-			w.fatalIf(first == second, "%q came twice, and it was to come once, like the other", first)
+			if first == second {
+				w.t.Fatalf("%q came twice, and it was to come once, like the other", first)
+			}
 			if a, b := q.NumRequeues("a"), q.NumRequeues("b"); a != b || a > 1 {
 				w.t.Fatalf("NumRequeues are %d and %d: the limiter is asked once for each item", a, b)
 			}
@@ -226,7 +230,9 @@ var priorityCases = []suite.Case[env]{
 			got[item] = priority == 4
 			r.done(item)
 		}
-		t.FatalIf(!got["d"] || !got["e"], "of two items that were delayed with priority 4 came %v", got)
+		if !got["d"] || !got["e"] {
+			t.Fatalf("of two items that were delayed with priority 4 came %v", got)
+		}
 	}),
 	check("QUEUE-37", "priority-zero", whyPriority, having(func(w *world, q priorityQueue) {
 		q.Add("a")
@@ -269,7 +275,9 @@ var priorityCases = []suite.Case[env]{
 func (w *world) getWith(q priorityQueue) (item string, priority int) {
 	shutdown := false
 	w.finish("GetWithPriority", start(func() { item, priority, shutdown = q.GetWithPriority() }))
-	w.fatalIf(shutdown, "GetWithPriority says shutdown = true (and %q), but an item is due", item)
+	if shutdown {
+		w.t.Fatalf("GetWithPriority says shutdown = true (and %q), but an item is due", item)
+	}
 	return item, priority
 }
 
@@ -289,8 +297,10 @@ func comesOnceWith(w *world, q priorityQueue, priority int, due time.Time) {
 	w.addAfter("canary", 65)
 	w.advance(w.ticks(20))
 	w.mustGetWith(q, "a", priority) // before any item that is due between its two times
-	w.fatalIf(!w.reached(due), "the item came %s before the earlier of its two times",
-		due.Sub(w.clock().Now()))
+	if !w.reached(due) {
+		w.t.Fatalf("the item came %s before the earlier of its two times",
+			due.Sub(w.clock().Now()))
+	}
 	w.done("a")
 	w.advance(w.ticks(46))
 	w.mustGet("between", "canary")

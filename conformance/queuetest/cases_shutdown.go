@@ -76,9 +76,10 @@ var shutdownCases = []suite.Case[env]{
 			w.finish("GetWithPriority of a queue that is shut down", start(func() {
 				item, priority, shutdown = q.GetWithPriority()
 			}))
-			w.fatalIf(item != "" || priority != 0 || !shutdown,
-				"GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
+			if item != "" || priority != 0 || !shutdown {
+				w.t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and "+
 					"nothing is ready", item, priority, shutdown)
+			}
 		})),
 	check("QUEUE-11", "added-again-before", "events that were accepted would be dropped",
 		with(func(w *world) {
@@ -144,7 +145,9 @@ var shutdownCases = []suite.Case[env]{
 		w.settle()
 		w.done("a")
 		w.settle()
-		w.fatalIf(drain.done(), "ShutDownWithDrain returned while a worker has an item")
+		if drain.done() {
+			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+		}
 		w.done("b")
 		w.finish("ShutDownWithDrain after the last Done", drain)
 	})),
@@ -167,7 +170,9 @@ var shutdownCases = []suite.Case[env]{
 		w.mustGet("a")
 		w.done("b")
 		w.settle()
-		w.fatalIf(drain.done(), "ShutDownWithDrain returned while a worker has an item")
+		if drain.done() {
+			w.t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+		}
 		w.done("a")
 		w.finish("ShutDownWithDrain after the last Done", drain)
 		w.advance(w.ticks(5))
@@ -232,7 +237,9 @@ var shutdownCases = []suite.Case[env]{
 				w.settle()
 			}
 			for _, d := range drains {
-				t.FatalIf(d.done(), "ShutDownWithDrain returned while a worker has an item")
+				if d.done() {
+					t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+				}
 			}
 			w.done("a")
 			w.finish("each of four ShutDownWithDrain after the last Done", drains...)
@@ -290,7 +297,9 @@ var shutdownCases = []suite.Case[env]{
 
 func (w *world) mustShuttingDown(want bool) {
 	got := w.q.ShuttingDown()
-	w.fatalIf(got != want, "ShuttingDown() = %v, want %v", got, want)
+	if got != want {
+		w.t.Fatalf("ShuttingDown() = %v, want %v", got, want)
+	}
 }
 
 // drainThrice calls ShutDownWithDrain on three goroutines, and calls between after each
@@ -337,8 +346,10 @@ func leavesNothing(t *suite.T, e env, f func(*world)) {
 		if left = queues.stacks(); left == "" {
 			return
 		}
-		t.FatalIf(t.HasStalled() || time.Since(begin) > min(w.bound, 5*time.Second) &&
-			(w.virtual() || !w.exact()), "goroutines are left:\n%s", left)
+		if t.HasStalled() || time.Since(begin) > min(w.bound, 5*time.Second) &&
+			(w.virtual() || !w.exact()) {
+			t.Fatalf("goroutines are left:\n%s", left)
+		}
 		w.pause(looksBeforeStep - 1)
 	}
 }

@@ -104,7 +104,9 @@ func (w *world) takenIn(first time.Time) bool {
 	if w.reached(first) {
 		return false
 	}
-	w.fatalIf(got != probe, "Get = %q %s before its time", got, first.Sub(w.clock().Now()))
+	if got != probe {
+		w.t.Fatalf("Get = %q %s before its time", got, first.Sub(w.clock().Now()))
+	}
 	return true
 }
 
@@ -137,7 +139,9 @@ func (w *world) mustAwait(cond func() bool, format string, args ...any) {
 func (w *world) mustSee(cond func() bool, what string, calls ...*call) {
 	for !cond() {
 		for _, c := range calls {
-			w.fatalIf(c.done() && c.panicked != "", "until %s: %s", what, c.panicked)
+			if c.done() && c.panicked != "" {
+				w.t.Fatalf("until %s: %s", what, c.panicked)
+			}
 		}
 		if w.owner.HasStalled() {
 			w.inVain(what)
@@ -145,13 +149,6 @@ func (w *world) mustSee(cond func() bool, what string, calls ...*call) {
 		runtime.Gosched()
 	}
 	w.owner.Progress()
-}
-
-// fatalIf ends the case if bad.
-func (w *world) fatalIf(bad bool, format string, args ...any) {
-	if bad {
-		w.t.Fatalf(format, args...)
-	}
 }
 
 // inVain ends the case, which waited for something that did not come.
@@ -206,7 +203,9 @@ func startEach(n int, f func(i int)) (calls []*call) {
 func (w *world) finish(what string, calls ...*call) {
 	for _, c := range calls {
 		w.mustAwait(c.done, "%s returns", what)
-		w.fatalIf(c.panicked != "", "%s: %s", what, c.panicked)
+		if c.panicked != "" {
+			w.t.Fatalf("%s: %s", what, c.panicked)
+		}
 	}
 }
 
@@ -214,8 +213,10 @@ func (w *world) finish(what string, calls ...*call) {
 func (w *world) mustPanic(what string, f func()) {
 	c := start(f)
 	w.mustAwait(c.done, "%s returns", what)
-	w.fatalIf(c.panicked == "", "%s did not panic: the queue hides the panic or made no such call",
-		what)
+	if c.panicked == "" {
+		w.t.Fatalf("%s did not panic: the queue hides the panic or made no such call",
+			what)
+	}
 }
 
 // getting is a Get on a goroutine of its own, which may block.
@@ -235,7 +236,9 @@ func (w *world) startGet() *getting {
 func (w *world) get() string {
 	g := w.startGet()
 	w.finish("Get", g.call)
-	w.fatalIf(g.shutdown, "Get says shutdown = true (and %q), but an item is due", g.item)
+	if g.shutdown {
+		w.t.Fatalf("Get says shutdown = true (and %q), but an item is due", g.item)
+	}
 	return g.item
 }
 
@@ -243,7 +246,9 @@ func (w *world) get() string {
 func (w *world) mustGet(want ...string) {
 	for i, item := range want {
 		got := w.get()
-		w.fatalIf(got != item, "Get = %q, want %q (number %d of %q)", got, item, i+1, want)
+		if got != item {
+			w.t.Fatalf("Get = %q, want %q (number %d of %q)", got, item, i+1, want)
+		}
 	}
 }
 
@@ -251,9 +256,10 @@ func (w *world) mustGet(want ...string) {
 func (w *world) mustEnd() {
 	g := w.startGet()
 	w.finish("Get of a queue that is shut down", g.call)
-	w.fatalIf(!g.shutdown || g.item != "",
-		"Get = %q, shutdown = %v; want the zero item and true: the queue is shut down and "+
+	if !g.shutdown || g.item != "" {
+		w.t.Fatalf("Get = %q, shutdown = %v; want the zero item and true: the queue is shut down and "+
 			"nothing is ready", g.item, g.shutdown)
+	}
 }
 
 func (w *world) add(items ...string) {

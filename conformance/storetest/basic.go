@@ -139,8 +139,9 @@ func sliceCase[E comparable](name string,
 			x.delete(key(n))
 		}
 		x.replace("2", crowd(40)...)
-		x.FatalIf(!slices.Equal(mine, kept),
-			"later calls changed a slice that was returned before: %v, was %v", mine, kept)
+		if !slices.Equal(mine, kept) {
+			x.Fatalf("later calls changed a slice that was returned before: %v, was %v", mine, kept)
+		}
 		mine, err = read(x.s)
 		x.must(err)
 		slices.Reverse(mine)

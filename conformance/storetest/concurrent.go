@@ -52,7 +52,9 @@ var restCases = []suite.Case[NewStore]{
 				}
 				added = true
 				err := s.AddIndexers(indexersBefore(runtime.Gosched, many, maybe))
-				t.ErrorIf(err != nil, "AddIndexers: %v", err)
+				if err != nil {
+					t.Errorf("AddIndexers: %v", err)
+				}
 			})
 		})
 	}, Why: "an object that comes while the index is filled must not be left out of it"},
@@ -123,8 +125,9 @@ func crowdOfWriters(t *suite.T, s contract.Store, seeds *rand.Rand, readers ...f
 			got = o.(*item)
 			m.items[k] = got
 		}
-		t.FatalIf(!slices.Contains(may, got),
-			"key %s holds %v; the last write of each writer to it was one of %v", k, got, may)
+		if !slices.Contains(may, got) {
+			t.Fatalf("key %s holds %v; the last write of each writer to it was one of %v", k, got, may)
+		}
 	}
 	agree(t, m, s, "when the writers have ended")
 }
@@ -177,7 +180,9 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 			runtime.Gosched() // readers begin to read, and read on during all that follows
 			x.update(moving(0, 2*k-1, k))
 			err := x.addIndexers(fmt.Sprint("added ", k))
-			t.ErrorIf(err != nil, "AddIndexers of a free name: %v", err)
+			if err != nil {
+				t.Errorf("AddIndexers of a free name: %v", err)
+			}
 			for n := 0; n < addedMoving && !late(); n++ {
 				x.update(moving(n, 2*k, k*addedMoving+n/addedShare))
 				t.Progress()

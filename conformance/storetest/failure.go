@@ -146,7 +146,9 @@ func unwrittenCase(clause string, w failingWrite) suite.Case[NewStore] {
 				x.must(x.m.checkVersion(x.s))
 				for _, added := range []string{"bad", "good", "good2"} {
 					_, err := x.s.ByIndex(added, "v")
-					t.FatalIf(err == nil, "%s left the index %q behind", how, added)
+					if err == nil {
+						t.Fatalf("%s left the index %q behind", how, added)
+					}
 				}
 				for n := range 12 { // each write must find the object's old places in the indexes
 					x.update(at(n, 8))

@@ -59,7 +59,9 @@ var readCases = []suite.Case[NewStore]{
 			for _, v := range []string{"a", "b", "c", "", "absent"} {
 				got, err := x.s.IndexKeys(one, v)
 				x.must(answered(err, "IndexKeys(one, "+v+")", got, x.m.having(one, v)))
-				x.ErrorIf(!slices.IsSorted(got), "IndexKeys(one, %s) is not sorted: %q", v, got)
+				if !slices.IsSorted(got) {
+					x.Errorf("IndexKeys(one, %s) is not sorted: %q", v, got)
+				}
 			}
 		}),
 	on("STORE-15", "shared-values-once", "an object that shares two values would be reconciled twice",
@@ -120,7 +122,9 @@ var indexCases = []suite.Case[NewStore]{
 			_, keys := x.s.IndexKeys("nowhere", "a")
 			_, by := x.s.ByIndex("nowhere", "a")
 			for call, err := range map[string]error{"Index": index, "IndexKeys": keys, "ByIndex": by} {
-				x.ErrorIf(err == nil, "%s of an unknown index gave no error", call)
+				if err == nil {
+					x.Errorf("%s of an unknown index gave no error", call)
+				}
 			}
 			x.must(differs("ListIndexFuncValues of an unknown index",
 				x.s.ListIndexFuncValues("nowhere"), nil))
@@ -303,7 +307,9 @@ var indexerCases = []suite.Case[NewStore]{
 			other := func(any) ([]string, error) { return []string{"other"}, nil }
 			for range 20 { // the order in which a map is walked must not matter
 				err := x.s.AddIndexers(contract.Indexers{many: other, one: other, maybe: other})
-				x.FatalIf(err == nil, "AddIndexers took a name that the store has")
+				if err == nil {
+					x.Fatalf("AddIndexers took a name that the store has")
+				}
 				for _, index := range []string{many, maybe} {
 					if _, err := x.s.ByIndex(index, "other"); err == nil {
 						x.Fatalf("AddIndexers was refused and yet added %q", index)
@@ -341,7 +347,9 @@ var indexerCases = []suite.Case[NewStore]{
 			got := x.s.GetIndexers()
 			x.must(differs("GetIndexers", slices.Collect(maps.Keys(got)), allIndexes))
 			for index, f := range got {
-				x.FatalIf(f == nil, "GetIndexers has no function of %q", index)
+				if f == nil {
+					x.Fatalf("GetIndexers has no function of %q", index)
+				}
 				values, err := f(probe)
 				x.must(answered(err, index, values, probe.valuesIn(index)))
 			}
@@ -351,9 +359,10 @@ var indexerCases = []suite.Case[NewStore]{
 		func(x *trial) {
 			before := x.s.GetIndexers()
 			x.must(x.addIndexers(many))
-			x.FatalIf(len(before) != 1,
-				"AddIndexers wrote to the map that GetIndexers had returned: who walks it "+
+			if len(before) != 1 {
+				x.Fatalf("AddIndexers wrote to the map that GetIndexers had returned: who walks it " +
 					"meanwhile crashes")
+			}
 			mine := x.s.GetIndexers()
 			delete(mine, one)
 			mine[maybe] = indexFunc(maybe, nil)
@@ -367,7 +376,9 @@ var indexerCases = []suite.Case[NewStore]{
 			x.Together(func() {
 				for n := range 50 {
 					err := x.s.AddIndexers(contract.Indexers{key(n): indexFunc(one, nil)})
-					x.ErrorIf(err != nil, "AddIndexers: %v", err)
+					if err != nil {
+						x.Errorf("AddIndexers: %v", err)
+					}
 				}
 			}, func() {
 				for range 50 {

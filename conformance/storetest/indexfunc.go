@@ -159,7 +159,9 @@ var serialCases = []suite.Case[NewStore]{
 			for n := range rounds {
 				t.Progress()
 				err := s.AddIndexers(contract.Indexers{key(n): indexFunc(one, c.pass)})
-				t.ErrorIf(err != nil, "AddIndexers: %v", err)
+				if err != nil {
+					t.Errorf("AddIndexers: %v", err)
+				}
 			}
 		}, func() {
 			for n := range rounds * 50 {
@@ -218,9 +220,10 @@ func linearCase(name string, work func(t *suite.T, s contract.Store, n int)) sui
 					if inOne <= max(noticeable, slowerThanFew*inMany) {
 						break
 					}
-					t.FatalIf(again == accusations,
-						"writes of an object of %d index values take %s of processor time, of objects of "+
+					if again == accusations {
+						t.Fatalf("writes of an object of %d index values take %s of processor time, of objects of "+
 							"%d values each, as many in all, %s: more than linear", n, inOne, fewValues, inMany)
+					}
 				}
 			}
 		}, Why: "an object of thousands of index values stops every writer, and with a lock every " +

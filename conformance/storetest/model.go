@@ -431,7 +431,9 @@ func onIndexes(indexes []string, clause, name, why string,
 // agree ends the case unless store and model agree.
 func (x *trial) agree(when string) {
 	err := x.m.check(x.s)
-	x.FatalIf(err != nil, "%s: %v", when, err)
+	if err != nil {
+		x.Fatalf("%s: %v", when, err)
+	}
 	x.Progress()
 }
 

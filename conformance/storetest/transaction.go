@@ -147,7 +147,9 @@ func versionCase(clause, name, why string,
 			v := suite.Needs[contract.ResourceVersioner](t, s)
 			body(t, s, func(want, when string) {
 				got := v.LastStoreSyncResourceVersion()
-				t.FatalIf(got != want, "LastStoreSyncResourceVersion after %s is %q; want %q", when, got, want)
+				if got != want {
+					t.Fatalf("LastStoreSyncResourceVersion after %s is %q; want %q", when, got, want)
+				}
 			})
 		}}
 }
@@ -190,7 +192,9 @@ var versionCases = []suite.Case[NewStore]{
 			d.DeleteWithObject("absent", versioned("absent", "31"))
 			is("31", "DeleteWithObject of an absent key")
 			got := s.ListKeys()
-			t.FatalIf(len(got) != 0, "keys %q remain after deleting all", got)
+			if len(got) != 0 {
+				t.Fatalf("keys %q remain after deleting all", got)
+			}
 		}),
 	versionCase("STORE-42", "no-metadata",
 		"a tombstone of a missed deletion has no version; taking \"\" from it forgets how far the "+

@@ -110,20 +110,6 @@ func (t *T) Error(args ...any) { t.write(fmt.Sprintln(args...)); t.Fail() }
 // Fatalf marks the case failed and ends it.
 func (t *T) Fatalf(format string, args ...any) { t.Errorf(format, args...); runtime.Goexit() }
 
-// ErrorIf is Errorf if bad. The arguments are computed in any case.
-func (t *T) ErrorIf(bad bool, format string, args ...any) {
-	if bad {
-		t.Errorf(format, args...)
-	}
-}
-
-// FatalIf is Fatalf if bad. The arguments are computed in any case.
-func (t *T) FatalIf(bad bool, format string, args ...any) {
-	if bad {
-		t.Fatalf(format, args...)
-	}
-}
-
 // Fatal is Fatalf with the defaults' format.
 func (t *T) Fatal(args ...any) { t.Error(args...); runtime.Goexit() }
 
