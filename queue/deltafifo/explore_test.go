@@ -370,12 +370,12 @@ var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 
 // TestExploreInterleavings explores every FIFO: each event comes out once, those of a producer
 // in the order of its calls, and no consumer sleeps while something waits.
-func TestExploreInterleavings(t *testing.T) { suite().Check(t) }
+func TestExploreInterleavings(t *testing.T) { explored().Check(t) }
 
 // In the builds of these tests locks, wake-ups and atomic operations are points.
 func init() { explore.Instrument(explore.Code{}) }
 
-func suite() explore.Suite {
+func explored() explore.Suite {
 	s := explore.Suite{Share: 0.15}
 	add := func(name string, construct construct, opts deltafifo.Options) {
 		for play, threads := range explore.Ordered(plays) {

@@ -74,5 +74,5 @@ var faults = explore.Faults([]explore.Fault{
 // TestExplorePlantedFaults activates one fault after the other and explores the programs of
 // this package until one fails.
 func TestExplorePlantedFaults(t *testing.T) {
-	explore.Plant(t, faults, func(t *testing.T) { explore.MustFind(t, suite().Programs) })
+	explore.Plant(t, faults, func(t *testing.T) { explore.MustFind(t, explored().Programs) })
 }
