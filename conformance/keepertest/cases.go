@@ -237,8 +237,9 @@ func areCollected(t *suite.T, newKeeper constructor) {
 	runtime.KeepAlive(k)
 }
 
-// memoryStays keeps and drops objects of which no two have much in common. What they have is large
-// beside what other tests of the process, which share the heap, come to hold meanwhile.
+// memoryStays keeps and drops objects that have random text of their own, so that neither sharing
+// nor compression makes a leak small. The text is large because the heap is measured, which the
+// other tests of the process share.
 func memoryStays(t *suite.T, newKeeper constructor) {
 	const rounds, each, size = 24, 40, 50_000
 	k, random := newKeeper(), rand.NewChaCha8([32]byte{})

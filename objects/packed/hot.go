@@ -7,8 +7,8 @@ import (
 )
 
 // hotSet is the records that are read over and over. Each has an ordinary pointer to its object,
-// for a weak one costs four times as much to read. The set ends with a collection, so an object
-// that nobody reads lives one collection longer than without, as what is in a sync.Pool does.
+// for a weak one costs four times as much to read. After each collection the set is emptied. An object
+// that is read no more thus survives one collection and goes with the next, as in a sync.Pool.
 //
 // Each place that points to a record does so until another record takes it or end empties it, and
 // both clear the record's hot. A record sets hot before it takes a place, so no hot is forgotten.
