@@ -76,7 +76,8 @@ var cases = []suite.Case[constructor]{
 					}
 					got := k.Object(other)
 					if got != any(other) {
-						t.Fatalf("%s: Object of an object that was not kept returns another value, a %T", kind.name, got)
+						t.Fatalf("%s: Object of an object that was not kept returns another value, a %T",
+							kind.name, got)
 					}
 				}
 			}
