@@ -341,8 +341,8 @@ var memoryCases = fifoCases{
 		}),
 }
 
-// queueTraced queues n objects of so many keys, and returns weak pointers that show when
-// they are freed.
+// queueTraced queues n objects that share the given number of keys. Its weak pointers to them
+// show which the collector has taken.
 func queueTraced(b *fixture, n, keys int,
 	queue func(b *fixture, objs ...any)) []weak.Pointer[object] {
 	objs, refs := make([]any, n), make([]weak.Pointer[object], n)

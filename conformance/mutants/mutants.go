@@ -183,10 +183,10 @@ const firstEffort = 0.1
 // tried again as suite.UntilCaught says, with more effort, and all with the same new
 // seed: rapid is configured for the whole process. One component is done with before the
 // next is begun: broken informers leave goroutines behind that allocate for as long as the
-// process lives, and beside them nobody can tell what a broken heap keeps. It ends early,
+// process lives, which hides the memory that a broken heap keeps. It ends early,
 // with what was found, when ctx does. Suites with other seeds must not run at the same time.
 func Try(ctx context.Context, list []Mutant) []Result {
-	// Violations are expected here, so nobody looks at their pages.
+	// Every mutant is to fail, so the drawings of its failures go with the folder.
 	drawings, err := os.MkdirTemp("", "mutants-")
 	if err == nil {
 		defer func() { _ = os.RemoveAll(drawings) }()

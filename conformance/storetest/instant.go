@@ -278,8 +278,8 @@ func batch(n int) []*item {
 	return items
 }
 
-// A read of a scene's 16 objects is over before a writer has done two writes. It touches
-// one chunk or one bucket of the store's structure. The long cases have so many objects
+// A read of a scene's 16 objects is over before a writer has done two writes, and a store may
+// hold them all in one piece of its structure. The long cases have so many objects
 // that dozens of writes happen during each read, and that a store holds them in many
 // pieces. Each write has a number, and at every instant the numbers of the stored objects
 // are consecutive. So a result shows by itself whether it is one instant.
