@@ -1,6 +1,6 @@
-// Package progress shows how far work is: as a bar at a terminal, elsewhere as lines of a log, at
-// most one a second: the first two texts, since a time left that the first says is a guess, and one
-// after each tenth.
+// Package progress shows how far work is: as a bar at a terminal, elsewhere as lines of a log. A log
+// has the first two texts, since a time left that the first says is a guess, and one after each
+// tenth.
 package progress
 
 import (
@@ -17,10 +17,8 @@ import (
 type Line struct {
 	out io.Writer
 	bar *progressbar.ProgressBar // nil where out is no terminal
-	// Of a log: its lines, when the last came, and the tenth that the next is for.
-	lines int
-	last  time.Time
-	next  int
+	// Of a log: its lines, and the tenth that the next is for.
+	lines, next int
 }
 
 // New returns the progress of work that has not begun.
@@ -47,9 +45,8 @@ func (l *Line) Show(share float64, text string) {
 		_ = l.bar.Set(min(whole-1, int(whole*share))) // it only refuses what is beyond its end
 		return
 	}
-	tenth, now := int(10*share), time.Now()
-	if (tenth >= l.next || l.lines == 1) && now.Sub(l.last) >= time.Second {
-		l.lines, l.last, l.next = l.lines+1, now, tenth+1
+	if tenth := int(10 * share); tenth >= l.next || l.lines == 1 {
+		l.lines, l.next = l.lines+1, tenth+1
 		fmt.Fprintf(l.out, "%3.0f%% %s\n", 100*share, text)
 	}
 }

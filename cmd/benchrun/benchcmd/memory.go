@@ -327,7 +327,7 @@ func (a *memoryAsked) profiles(ctx context.Context) (*report.Memory, error) {
 	return &report.Memory{Source: memory.ShownPlace(a.heap), Heap: h}, nil
 }
 
-// timed shows how long work still takes.
+// timed shows how long work still takes, if it takes more than a second.
 type timed struct {
 	*progress.Line
 	started time.Time
@@ -336,7 +336,11 @@ type timed struct {
 func newTimed(out io.Writer) timed { return timed{progress.New(out), time.Now()} }
 
 func (p timed) show(what string, done, total int64) {
-	left := time.Duration(float64(time.Since(p.started)) * float64(total-done) / float64(max(1, done)))
+	since := time.Since(p.started)
+	if since < time.Second {
+		return
+	}
+	left := time.Duration(float64(since) * float64(total-done) / float64(max(1, done)))
 	p.Show(float64(done)/float64(max(1, total)),
 		report.VisibleLine(fmt.Sprintf("%s left, %s", left.Round(time.Second), what)))
 }
