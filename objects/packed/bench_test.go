@@ -211,7 +211,7 @@ func BenchmarkCold(b *testing.B) {
 				object += time.Since(start)
 				for i, r := range batch {
 					_, _, _, packed := r.parts()
-					raw, err := r.made.decompress(nil, []byte(packed))
+					raw, err := r.made.decompress(nil, packed)
 					if err != nil {
 						b.Fatal(err)
 					}
