@@ -81,7 +81,7 @@ func (k *Kind) goType() reflect.Type {
 	if k.Form == FormUnstructured {
 		return nil
 	}
-	return scheme.AllKnownTypes()[k.gvk()]
+	return scheme().AllKnownTypes()[k.gvk()]
 }
 
 // alias is how a package of types is imported: "appsv1".

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,18 +18,18 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
-// scheme has client-go's types, and metadata alone.
-var scheme = func() *runtime.Scheme {
+// scheme has client-go's types, and metadata alone. It is made when it is first asked for: every
+// fork of a run would wait for it.
+var scheme = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(clientscheme.AddToScheme(s))
 	utilruntime.Must(metav1.AddMetaToScheme(s))
 	return s
-}()
+})
 
-var (
-	codecs = serializer.NewCodecFactory(scheme)
-	wire   = protobuf.NewSerializer(scheme, scheme)
-)
+var decoder = sync.OnceValue(func() runtime.Decoder {
+	return serializer.NewCodecFactory(scheme()).UniversalDeserializer()
+})
 
 // form is how a client gets a list of objects, and decodes it.
 type form struct {
@@ -72,14 +73,14 @@ func formsOf(k *sampled) map[string]*form {
 	add(FormUnstructured, jsonList(lists, nil), untyped)
 	add(FormMetadata, asProtobuf(jsonList(
 		metav1.SchemeGroupVersion.WithKind("PartialObjectMetadataList"), metadataOf)), typed)
-	if scheme.Recognizes(k.gvk) && scheme.Recognizes(lists) {
+	if scheme().Recognizes(k.gvk) && scheme().Recognizes(lists) {
 		add(FormTyped, asProtobuf(jsonList(lists, nil)), typed)
 	}
 	return forms
 }
 
 func typed(body []byte) (runtime.Object, error) {
-	obj, _, err := codecs.UniversalDeserializer().Decode(body, nil, nil)
+	obj, _, err := decoder().Decode(body, nil, nil)
 	return obj, err
 }
 
@@ -137,7 +138,7 @@ func asProtobuf(body func([][]byte) ([]byte, error)) func([][]byte) ([]byte, err
 			return nil, err
 		}
 		var out bytes.Buffer
-		err = wire.Encode(list, io.Writer(&out))
+		err = protobuf.NewSerializer(scheme(), scheme()).Encode(list, io.Writer(&out))
 		return out.Bytes(), err
 	}
 }

@@ -126,7 +126,7 @@ func fetch(ctx context.Context, place string) ([]byte, error) {
 // named are client-go's types by package and name.
 var named = sync.OnceValue(func() map[string]schema.GroupVersionKind {
 	out := map[string]schema.GroupVersionKind{}
-	for gvk, t := range scheme.AllKnownTypes() {
+	for gvk, t := range scheme().AllKnownTypes() {
 		if gvk.Group != "" && strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/") &&
 			gvk.Group != "meta.k8s.io" {
 			continue // the options that each group has
@@ -239,7 +239,7 @@ func decodedOf(frames []string) (kind string, chain []string) {
 			gvk, known := named()[m[1]+"."+m[2]]
 			kind, at = m[1]+"."+m[2], nil
 			if known {
-				up, at = gvk, scheme.AllKnownTypes()[gvk]
+				up, at = gvk, scheme().AllKnownTypes()[gvk]
 				k := Kind{Group: up.Group, Version: up.Version, Kind: up.Kind}
 				kind = k.Name()
 			}

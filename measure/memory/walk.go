@@ -49,7 +49,7 @@ type count struct {
 func newWalker(gvk schema.GroupVersionKind, form string) *walker {
 	w := &walker{root: &node{}, seed: maphash.MakeSeed(), equal: map[piece]*count{},
 		guide: customObject}
-	if t := scheme.AllKnownTypes()[gvk]; t != nil && form == FormUnstructured {
+	if t := scheme().AllKnownTypes()[gvk]; t != nil && form == FormUnstructured {
 		w.guide = t
 	}
 	return w

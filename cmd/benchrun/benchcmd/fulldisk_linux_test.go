@@ -34,6 +34,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	page := int64(st.Bsize)                                   //nolint:unconvert // it is int32 on 32-bit systems
 	need := int64(st.Blocks-st.Bfree)*page + tinyForks*2*page // the forks' own files are gone by now
+	const points = 3
 	full := 0
 	for i := range points {
 		room := int64((float64(i) + rng.Float64()) / points * float64(need))

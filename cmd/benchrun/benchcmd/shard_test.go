@@ -22,11 +22,11 @@ const shardedWorkload = "name: tiny\ncomponent: delay\nobjects:\n  count: 200\nw
 	"100\nops: [mixed]\ngroups:\n- name: adders\n  op: add\n  goroutines: 1\n  rate: 20000\n- " +
 	"name: popper\n  op: pop\n  goroutines: 1\nduration: 5ms\n"
 
-const shards = 8
+const shards = 4
 
-// shardArgs is the command line of a shard of a run of 8 forks.
+// shardArgs is the command line of a shard of a run with a fork for each shard.
 func shardArgs(workload, shard, dir string, more ...string) []string {
-	return append([]string{"run", "-f", workload, "--impl", "btree,quadheap", "--forks", "8",
+	return append([]string{"run", "-f", workload, "--impl", "btree,quadheap", "--forks", fmt.Sprint(shards),
 		"--procs", "1", "--skip-verify", "--shard", shard, "-o", dir}, more...)
 }
 
@@ -67,7 +67,7 @@ func verdictsOf(t *testing.T, r *record.Run) (out []string) {
 	return out
 }
 
-// Eight shards run as processes. Two are killed (kill -9) while they measure and are begun again
+// Four shards run as processes. Two are killed (kill -9) while they measure and are begun again
 // with the same command. They merge to one run with every fork once. Its verdicts are those of one
 // run of the same forks.
 func TestShardsAreMerged(t *testing.T) {
@@ -83,7 +83,7 @@ func TestShardsAreMerged(t *testing.T) {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if i%3 == 0 {
+			if i%2 == 0 {
 				if said, err := shardProcess("measuring", args(i)...); err == nil {
 					errs[i] = fmt.Errorf("shard %d ended before it was killed:\n%s", i, said)
 					return
@@ -112,7 +112,7 @@ func TestShardsAreMerged(t *testing.T) {
 		t.Errorf("complete %v, %d shards on %v", merged.Complete, len(merged.Shards), merged.Machines())
 	}
 	want := merged.Schedule()
-	if len(merged.Cells) != 3 || len(merged.Forks) != len(want) || len(want) != 8*3+2 {
+	if len(merged.Cells) != 3 || len(merged.Forks) != len(want) || len(want) != shards*3+2 {
 		t.Fatalf("%d cells with %d forks, want 3 with %d", len(merged.Cells), len(merged.Forks),
 			len(want))
 	}
@@ -149,8 +149,8 @@ func TestShardsAreMerged(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 	if code, _, errOut := benchrun(t,
-		shardArgs(workload, "3/8", filepath.Join(folder, "2"), "--continue")...); code != exitBadInput ||
-		!strings.Contains(errOut, "shard 2/8, this command is for shard 3/8") {
+		shardArgs(workload, "3/4", filepath.Join(folder, "2"), "--continue")...); code != exitBadInput ||
+		!strings.Contains(errOut, "shard 2/4, this command is for shard 3/4") {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 	// A merge that was done before is done again; with a shard gone nothing is written.
@@ -158,12 +158,12 @@ func TestShardsAreMerged(t *testing.T) {
 		t.Errorf("again: exit code %d\n%s", code, errOut)
 	}
 	before := must(os.ReadFile(filepath.Join(out, record.RunFile)))
-	if err := os.RemoveAll(filepath.Join(folder, "7")); err != nil {
+	if err := os.RemoveAll(filepath.Join(folder, "4")); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, errOut := benchrun(t, "merge", out, folder); code != exitBadInput ||
-		!strings.Contains(errOut, "missing: 7") {
-		t.Errorf("without shard 7: exit code %d\n%s", code, errOut)
+		!strings.Contains(errOut, "missing: 4") {
+		t.Errorf("without shard 4: exit code %d\n%s", code, errOut)
 	}
 	if code, _, errOut := benchrun(t, "merge", filepath.Join(root, "new"), folder,
 		filepath.Join(folder, "2")); code != exitBadInput || !strings.Contains(errOut, "twice") {
@@ -185,7 +185,8 @@ func TestShardsOfOneRunMergeToIt(t *testing.T) {
 	dir := filepath.Join(root, "whole")
 	workload := write(t, "tiny.yaml", shardedWorkload)
 	if code, _, errOut := benchrun(t, "run", "-f", workload, "--impl", "btree,quadheap",
-		"--forks", "8", "--procs", "1", "--skip-verify", "--profile=false", "-o", dir); code != 0 {
+		"--forks", fmt.Sprint(shards), "--procs", "1", "--skip-verify", "--profile=false", "-o",
+		dir); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
 	whole := read(t, dir)
