@@ -94,11 +94,11 @@ func init() {
 	}
 }
 
-// BenchmarkStart is the start of a cache of pods that another process serves over HTTP by
+// BenchmarkStart is the start of a cache of pods of 10 KB that another process serves over HTTP by
 // protobuf: the process' peak of resident memory by what stays. A collector that may take twice
 // what lives (GOGC=100) makes the peak 2 and more: with -start.limits, GOMEMLIMIT is given too.
 func BenchmarkStart(b *testing.B) {
-	spec := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: *startObjects, Decoded: true}
+	spec := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: *startObjects, Production: true}
 	source := synthetic.NewSource(synthetic.Generate(spec, 1).All(),
 		synthetic.SourceOptions{Example: &corev1.Pod{}})
 	defer source.Stop()
