@@ -98,7 +98,8 @@ func init() {
 // protobuf: the process' peak of resident memory by what stays. A collector that may take twice
 // what lives (GOGC=100) makes the peak 2 and more: with -start.limits, GOMEMLIMIT is given too.
 func BenchmarkStart(b *testing.B) {
-	spec := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: *startObjects, Production: true}
+	spec := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: *startObjects, Decoded: true,
+		Production: true}
 	source := synthetic.NewSource(synthetic.Generate(spec, 1).All(),
 		synthetic.SourceOptions{Example: &corev1.Pod{}})
 	defer source.Stop()
