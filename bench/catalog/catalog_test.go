@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/conformance/linear"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -46,7 +47,7 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 				strict.Waivers = slices.Delete(slices.Clone(e.Waivers), i, i+1)
 				err := suite.UntilCaught(func(seed suite.Option) error {
 					return Verify(strict, seed, suite.Only(w.Clause), suite.WithEffort(0.1),
-						suite.WithCaseTimeout(20*time.Second))
+						suite.WithCaseTimeout(20*time.Second), linear.WithDrawings(t.TempDir()))
 				})
 				var failure *suite.Failure
 				if !errors.As(err, &failure) || failure.Clause.ID != w.Clause ||
