@@ -57,7 +57,7 @@ const (
 	quickDuration = 200 * time.Millisecond
 	quickOp       = 20 * time.Millisecond
 	quickWarmup   = 50 * time.Millisecond
-	quickBudget   = 55 * time.Second
+	quickBudget   = 20 * time.Second
 )
 
 func quick() load.Preset {
