@@ -45,9 +45,8 @@ func newForecast(out io.Writer, left []task) (*forecast, error) {
 func Expected(w load.Workload) time.Duration {
 	d := 60*time.Millisecond + time.Duration(w.Objects.Count)*4*time.Microsecond
 	if w.Objects.Decoded {
-		// They are encoded first, and each operation waits for collections of all of them: of
-		// 10,000 pods of 10 KB some 6 s, of as many nodes 18 s.
-		d += time.Duration(w.Objects.Count*max(1, len(w.Ops))) * time.Millisecond
+		// They are encoded first, and each operation waits for collections of all of them.
+		d += time.Duration(w.Objects.Count*max(1, len(w.Ops))) * 100 * time.Microsecond
 	}
 	d += time.Duration(len(w.Ops)*max(1, len(w.Parallel))) * 2 * w.Duration
 	if len(w.Groups) > 0 {
