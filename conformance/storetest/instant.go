@@ -278,10 +278,10 @@ func batch(n int) []*item {
 	return items
 }
 
-// A read of a scene's 16 objects is over before a writer has done two writes, and a store may
-// hold them all in one piece of its structure. The long cases have so many objects
-// that dozens of writes happen during each read, and that a store holds them in many
-// pieces. Each write has a number, and at every instant the numbers of the stored objects
+// A writer does less than two writes during a read of a scene's 16 objects, and a store may hold
+// all 16 in one piece, a page or a shard. The long cases have enough objects for dozens of writes
+// during each read, and for many pieces. Each write has a number, and at every instant the numbers
+// of the stored objects
 // are consecutive. So a result shows by itself whether it is one instant.
 const (
 	longObjects = 2000 // even
