@@ -151,7 +151,11 @@ func (p *Plan) vary(workloads []load.Workload) error {
 				return fmt.Errorf("workload %s %s: %w", w.Name, segment(v), err)
 			}
 			if o := v.Workload.Objects; p.options.Processors == 0 { // else others measure it
-				if err := sysinfo.CheckMemory("objects.count", o.Count, o.BytesEach()); err != nil {
+				each := o.BytesEach()
+				if w.Component == contract.ComponentObjects {
+					each *= 2 // two that take turns have objects of their own
+				}
+				if err := sysinfo.CheckMemory("objects.count", o.Count, each); err != nil {
 					return fmt.Errorf("workload %s %s: %w", w.Name, segment(v), err)
 				}
 			}

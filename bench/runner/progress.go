@@ -45,9 +45,9 @@ func newForecast(out io.Writer, left []task) (*forecast, error) {
 func Expected(w load.Workload) time.Duration {
 	d := 60*time.Millisecond + time.Duration(w.Objects.Count)*4*time.Microsecond
 	if w.Objects.Decoded {
-		// They are encoded first, and each operation waits for collections of all of them. It is a
-		// lower bound: measured were 0.6 ms for a pod of 10 KB, 1.8 ms for a node of 50 KB.
-		d += time.Duration(w.Objects.Count*max(1, len(w.Ops))) * 100 * time.Microsecond
+		// They are encoded first, and each operation waits for collections of all of them: 0.6 ms for
+		// a pod of 10 KB was measured, three times as much for a node of 50 KB.
+		d += time.Duration(w.Objects.Count*max(1, len(w.Ops))) * 600 * time.Microsecond
 	}
 	d += time.Duration(len(w.Ops)*max(1, len(w.Parallel))) * 2 * w.Duration
 	if len(w.Groups) > 0 {

@@ -41,11 +41,11 @@ func objects() load.Preset {
 		Source: "https://github.com/kubernetes/perf-tests/pull/3947 for the size of a pod, " +
 			"https://github.com/NVIDIA/NVSentinel/issues/1705 for a node",
 		Workloads: []load.Workload{
-			kept("objects", "10,000 typed pods.", synthetic.KindPod, 10_000, load.OpGet, load.OpGetCold,
+			kept("objects", "2,000 typed pods.", synthetic.KindPod, 2_000, load.OpGet, load.OpGetCold,
 				load.OpList, load.OpByIndex, load.OpUpdate),
-			kept("objects-unstructured", "2,000 unstructured pods.", synthetic.KindUnstructured, 2_000,
+			kept("objects-unstructured", "500 unstructured pods.", synthetic.KindUnstructured, 500,
 				load.OpGet, load.OpGetCold, load.OpList, load.OpByIndex, load.OpUpdate),
-			kept("objects-nodes", "2,000 nodes.", synthetic.KindNode, 2_000, load.OpGet, load.OpGetCold,
+			kept("objects-nodes", "500 nodes.", synthetic.KindNode, 500, load.OpGet, load.OpGetCold,
 				load.OpList, load.OpUpdate),
 		},
 	}

@@ -3,9 +3,11 @@ package subject
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
+	runtime "runtime"
+	"slices"
 	"strings"
 
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/bench/catalog"
@@ -18,16 +20,17 @@ import (
 )
 
 // Keeper is a store over an object keeper, filled with objects that were decoded from bytes of
-// their own, as a client decodes what a server sends. Two that take turns share the bytes only.
+// their own, as a client decodes what a server sends. Two that take turns share nothing.
 type Keeper struct {
 	seat
 	Store  contract.Store
 	keeper contract.ObjectKeeper
 	source *synthetic.Objects
 	index  string
-	// encoded are the objects as a server sends them, by protobuf; later are newer versions.
-	encoded, later [][]byte
-	held           []any // the objects that get finds decoded
+	// versions are the objects as a server sends them, by protobuf, and a newer version of each;
+	// they are made where the workload updates.
+	versions [2][][]byte
+	held     []any // the objects that get finds decoded
 }
 
 // NewKeeper makes the subject of an object keeper, which is empty until Fill.
@@ -41,19 +44,26 @@ func NewKeeper(entry catalog.Entry, source *synthetic.Objects, w load.Workload) 
 	} else {
 		k.Store = newStore(synthetic.Indexers())
 	}
-	rng, kind := rand.New(rand.NewPCG(1, 1)), source.Spec().Kind
-	for i := range source.Len() {
-		obj := synthetic.Own(source.At(i), rng)
-		k.encoded = append(k.encoded, kind.Encode(obj))
-		k.later = append(k.later, kind.Encode(source.Mutate(obj, rng, false)))
+	if slices.Contains(w.Ops, load.OpUpdate) {
+		rng, kind := rand.New(rand.NewPCG(1, 1)), source.Spec().Kind
+		for i := range source.Len() {
+			obj := k.own(i)
+			k.versions[0] = append(k.versions[0], kind.Encode(obj))
+			k.versions[1] = append(k.versions[1], kind.Encode(source.Mutate(obj, rng, false)))
+		}
 	}
 	return k
 }
 
-// Fill decodes each object and keeps it.
+// own makes object i as a server has it, the same each time.
+func (k *Keeper) own(i int) apiruntime.Object {
+	return synthetic.Own(k.source.At(i), rand.New(rand.NewPCG(1, uint64(i))))
+}
+
+// Fill decodes each object from its bytes, which nothing holds afterwards, and keeps it.
 func (k *Keeper) Fill() {
-	for i, b := range k.encoded {
-		k.put(k.source.Key(i), b)
+	for i := range k.source.Len() {
+		k.put(k.source.Key(i), k.source.Spec().Kind.Encode(k.own(i)))
 	}
 }
 
@@ -138,8 +148,8 @@ func (k *Keeper) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) 
 		}}, nil
 	case load.OpUpdate:
 		versions := [2][][]byte{
-			engine.Along(w, func(i int) []byte { return k.later[i] }),
-			engine.Along(w, func(i int) []byte { return k.encoded[i] }),
+			engine.Along(w, func(i int) []byte { return k.versions[1][i] }),
+			engine.Along(w, func(i int) []byte { return k.versions[0][i] }),
 		}
 		return engine.Actor{Loop: func(n int) int {
 			for range n {
