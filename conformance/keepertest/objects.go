@@ -3,6 +3,8 @@ package keepertest
 import (
 	"fmt"
 	"runtime"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -57,8 +59,16 @@ var kinds = []struct {
 	}},
 }
 
+// generated has what synthetic.Generate makes of a spec, which takes longer than most cases.
+var generated sync.Map
+
 func own(kind synthetic.ObjectKind, n int) []apiruntime.Object {
-	objs := synthetic.Generate(synthetic.ObjectSpec{Kind: kind, Count: n}, 1).All()
+	spec := synthetic.ObjectSpec{Kind: kind, Count: n}
+	made, ok := generated.Load(spec)
+	if !ok {
+		made, _ = generated.LoadOrStore(spec, synthetic.Generate(spec, 1).All())
+	}
+	objs := slices.Clone(made.([]apiruntime.Object))
 	for i, obj := range objs {
 		objs[i] = obj.DeepCopyObject()
 	}

@@ -29,7 +29,7 @@ func objects() load.Preset {
 	kept := func(name, description string, kind synthetic.ObjectKind, count int,
 		ops ...load.Op) load.Workload {
 		return load.Workload{Name: name, Description: description,
-			Component: contract.ComponentObjects, Duration: 50 * time.Millisecond, Ops: ops,
+			Component: contract.ComponentObjects, Duration: 24 * time.Millisecond, Ops: ops,
 			Objects: synthetic.ObjectSpec{Kind: kind, Count: count, Production: true}}
 	}
 	return load.Preset{
@@ -44,9 +44,8 @@ func objects() load.Preset {
 			kept("objects", "2,000 typed pods.", synthetic.KindPod, 2_000, load.OpGet, load.OpGetCold,
 				load.OpList, load.OpByIndex, load.OpUpdate),
 			kept("objects-unstructured", "500 unstructured pods.", synthetic.KindUnstructured, 500,
-				load.OpGet, load.OpGetCold, load.OpList, load.OpByIndex, load.OpUpdate),
-			kept("objects-nodes", "500 nodes.", synthetic.KindNode, 500, load.OpGet, load.OpGetCold,
-				load.OpList, load.OpUpdate),
+				load.OpGetCold, load.OpList, load.OpUpdate),
+			kept("objects-nodes", "500 nodes.", synthetic.KindNode, 500, load.OpGetCold, load.OpUpdate),
 		},
 	}
 }

@@ -45,7 +45,8 @@ const (
 	mostBytes = mostMade * 2800
 )
 
-func sittingsOf(w load.Workload) int {
+// Sittings is how many times a process makes the subjects of w's operations.
+func Sittings(w load.Workload) int {
 	count := max(1, w.Objects.Count)
 	n := min(mostSittings, int(w.Duration/leastSitting), mostMade/count,
 		int(mostBytes/(uint64(count)*w.Objects.BytesEach())))
@@ -57,7 +58,7 @@ func sittingsOf(w load.Workload) int {
 // names the reference.
 func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string, w load.Workload,
 	objects *synthetic.Objects, f *record.Fork, p *profile.Profiler) error {
-	sittings := sittingsOf(w)
+	sittings := Sittings(w)
 	if p != nil {
 		sittings = 1 // profiles are to show operations and not the filling
 	}

@@ -30,7 +30,7 @@ func Conduct(ctx context.Context, base, head *Peer, w load.Workload, index int) 
 	peers := [2]*Peer{candidate: head, reference: base}
 	// other orders of turns in each fork
 	all := trialsOf(w, rand.New(rand.NewPCG(w.Seed, uint64(index))))
-	sittings := sittingsOf(w)
+	sittings := Sittings(w)
 	for i := range sittings {
 		// What is prepared last has its data in the caches.
 		order := []int{candidate, reference}

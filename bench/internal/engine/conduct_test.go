@@ -161,16 +161,16 @@ func TestConduct(t *testing.T) {
 				t.Errorf("process %d, %s: %+v", i, s.Name(), s)
 			}
 			if ratio, ok := s.Base[metrics.NsPerOp]; ok != (i == 1) || ok &&
-				len(ratio.Sittings) != sittingsOf(twoOps) {
+				len(ratio.Sittings) != Sittings(twoOps) {
 				t.Errorf("process %d, %s: ratios %v; only head has them, of each sitting", i, s.Name(), s.Base)
 			}
 		}
 		if tr.forks[i].Process[metrics.HarnessNs] <= 0 {
 			t.Errorf("process %d does not say what the harness costs", i)
 		}
-		if tr.sat[i] != sittingsOf(twoOps) || tr.stops[i] != tr.sat[i] {
+		if tr.sat[i] != Sittings(twoOps) || tr.stops[i] != tr.sat[i] {
 			t.Errorf("process %d: %d sittings, %d components stopped, want %d of each", i, tr.sat[i],
-				tr.stops[i], sittingsOf(twoOps))
+				tr.stops[i], Sittings(twoOps))
 		}
 	}
 	// Both calibrate alone; from then on they do as many operations.

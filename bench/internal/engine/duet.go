@@ -68,7 +68,7 @@ const (
 )
 
 // duet measures one operation of one implementation, or of two that take turns, in sittings
-// (see sittingsOf). Two take turns in groups of four, ABBA or BAAB, drawn for each group: in
+// (see Sittings). Two take turns in groups of four, ABBA or BAAB, drawn for each group: in
 // either order a steady drift of the machine's speed hits both alike. Each turn has the same
 // number of operations.
 //

@@ -498,7 +498,7 @@ func TestSittingsOf(t *testing.T) {
 		{200 * time.Millisecond, 100_000, 4}, {time.Second, 1_000_000, 2},
 	} {
 		w := load.Workload{Duration: c.duration, Objects: synthetic.ObjectSpec{Count: c.objects}}
-		if got := sittingsOf(w); got != c.want {
+		if got := Sittings(w); got != c.want {
 			t.Errorf("%s, %d objects: %d sittings, want %d", c.duration, c.objects, got, c.want)
 		}
 	}

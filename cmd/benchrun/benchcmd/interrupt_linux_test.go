@@ -115,7 +115,7 @@ func temporaries(dir string) []string {
 func TestInterruptedAtAnyMoment(t *testing.T) {
 	rng := seeded(t)
 	whole := aWholeRun(t)
-	for _, kind := range []struct {
+	kinds := []struct {
 		name   string
 		points int // 3 are any moment, while a file is written, and the end; 1 is any moment
 		strike func(*parent)
@@ -129,10 +129,13 @@ func TestInterruptedAtAnyMoment(t *testing.T) {
 		{"SIGTERM", 1, func(p *parent) { p.signal(syscall.SIGTERM) }},
 		{"SIGKILL", 3, func(p *parent) { p.signal(syscall.SIGKILL) }},
 		{"child", 1, (*parent).killChild},
-	} {
+	}
+	first := rng.IntN(len(kinds))
+	for k, kind := range kinds {
+		// From before the first fork to after the end, one kind in each fifth of that time.
+		part := float64((first+k)%len(kinds)) + rng.Float64()
+		moment := time.Duration(part / float64(len(kinds)) * 1.1 * float64(whole))
 		for i := range kind.points {
-			// From before the first fork to after the end.
-			moment := time.Duration(rng.Float64() * 1.1 * float64(whole))
 			writing, ending := i == 1, i == 2
 			t.Run(fmt.Sprintf("%s/%d", kind.name, i), func(t *testing.T) {
 				t.Parallel()
