@@ -29,7 +29,7 @@ func objects() load.Preset {
 	kept := func(name, description string, kind synthetic.ObjectKind, count int,
 		ops ...load.Op) load.Workload {
 		return load.Workload{Name: name, Description: description,
-			Component: contract.ComponentObjects, Duration: 24 * time.Millisecond, Ops: ops,
+			Component: contract.ComponentObjects, Duration: 12 * time.Millisecond, Ops: ops,
 			Objects: synthetic.ObjectSpec{Kind: kind, Count: count, Production: true}}
 	}
 	return load.Preset{
@@ -41,11 +41,11 @@ func objects() load.Preset {
 		Source: "https://github.com/kubernetes/perf-tests/pull/3947 for the size of a pod, " +
 			"https://github.com/NVIDIA/NVSentinel/issues/1705 for a node",
 		Workloads: []load.Workload{
-			kept("objects", "1,500 typed pods.", synthetic.KindPod, 1_500, load.OpGet, load.OpGetCold,
+			kept("objects", "2,000 typed pods.", synthetic.KindPod, 2_000, load.OpGet, load.OpGetCold,
 				load.OpList, load.OpByIndex, load.OpUpdate),
 			// More than the records that packed holds decoded, or none is cold.
 			kept("objects-unstructured", "1,000 unstructured pods.", synthetic.KindUnstructured, 1_000,
-				load.OpGetCold, load.OpUpdate),
+				load.OpGetCold, load.OpList, load.OpUpdate),
 			kept("objects-nodes", "1,000 nodes.", synthetic.KindNode, 1_000, load.OpGetCold,
 				load.OpUpdate),
 		},
