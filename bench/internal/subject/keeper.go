@@ -117,7 +117,7 @@ func (k *Keeper) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) 
 			},
 		}, nil
 	case load.OpGetCold:
-		return engine.Actor{
+		a := engine.Actor{
 			Begin: func() { k.held = nil; runtime.GC() },
 			Loop: func(n int) int {
 				for range n {
@@ -125,7 +125,19 @@ func (k *Keeper) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) 
 				}
 				return n
 			},
-		}, nil
+		}
+		if objects.NeedsView(k.keeper) {
+			// What was decoded half a lap ago is collected before it is read again.
+			read := 0
+			a.Chunk = max(1, n/2)
+			a.Prepare = func(next int) {
+				if read += next; read > n/2 {
+					runtime.GC()
+					read = next
+				}
+			}
+		}
+		return a, nil
 	case load.OpList:
 		return engine.Actor{Loop: func(n int) int {
 			for range n {
