@@ -13,9 +13,10 @@ RUNS ?= 1000
 HISTORIES ?= 10000
 EXPLORETIME ?= 1h
 # The packages in which goroutines meet. Left out: the mutants, since a race in them is theirs and
-# the suites that catch them race over the sound ones; the catalog, which runs the suites of the
-# packages listed here; and client-go's own tests in dropin.
-CONCURRENT = $(filter-out %/conformance/mutants %/bench/catalog %/dropin,$(shell $(GO) list ./bench/... \
+# the suites that catch them race over the sound ones; bench and the catalog, which run the loops and
+# the suites of the packages listed here; and client-go's own tests in dropin.
+CONCURRENT = $(filter-out %/conformance/mutants %/bench %/bench/catalog %/dropin, \
+	$(shell $(GO) list ./bench/... \
 	./conformance/... ./dropin/... ./impl/... ./informer/... ./load/... ./objects/... ./peers/... ./queue/...))
 
 .PHONY: help build test race next lint bench verify fuzz results proofs e2e
