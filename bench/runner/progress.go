@@ -46,11 +46,14 @@ func newForecast(out io.Writer, left []task) (*forecast, error) {
 // objects. A fork that takes many times as long is given up.
 func Expected(w load.Workload) time.Duration {
 	d := 60*time.Millisecond + time.Duration(w.Objects.Count)*4*time.Microsecond
-	if w.Component == contract.ComponentObjects {
+	if w.Objects.Decoded {
 		// Each sitting makes the objects anew, and collects them: 25 to 40 ns a byte were measured,
 		// whatever the operations.
-		bytes := uint64(w.Objects.Count) * w.Objects.BytesEach()
-		d += time.Duration(bytes*uint64(engine.Sittings(w))) * 30
+		made := uint64(1)
+		if w.Component == contract.ComponentObjects {
+			made = uint64(engine.Sittings(w))
+		}
+		d += time.Duration(made*uint64(w.Objects.Count)*w.Objects.BytesEach()) * 30
 	}
 	d += time.Duration(len(w.Ops)*max(1, len(w.Parallel))) * 2 * w.Duration
 	if len(w.Groups) > 0 {

@@ -3,7 +3,7 @@ package subject
 import (
 	"fmt"
 	"math/rand/v2"
-	runtime "runtime"
+	"runtime"
 	"slices"
 	"strings"
 
