@@ -281,8 +281,7 @@ func batch(n int) []*item {
 // A writer does less than two writes during a read of a scene's 16 objects, and a store may hold
 // all 16 in one piece, a page or a shard. The long cases have enough objects for dozens of writes
 // during each read, and for many pieces. Each write has a number, and at every instant the numbers
-// of the stored objects
-// are consecutive. So a result shows by itself whether it is one instant.
+// of the stored objects are consecutive. So a result shows by itself whether it is one instant.
 const (
 	longObjects = 2000 // even
 	longReads   = 40   // reads that overlap writes, at effort 1

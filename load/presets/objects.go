@@ -43,7 +43,6 @@ func objects() load.Preset {
 		Workloads: []load.Workload{
 			kept("objects", "2,000 typed pods.", synthetic.KindPod, 2_000, load.OpGet, load.OpGetCold,
 				load.OpList, load.OpByIndex, load.OpUpdate),
-			// More than the records that packed holds decoded, or none is cold.
 			kept("objects-unstructured", "1,000 unstructured pods.", synthetic.KindUnstructured, 1_000,
 				load.OpGetCold, load.OpList, load.OpUpdate),
 			kept("objects-nodes", "1,000 nodes.", synthetic.KindNode, 1_000, load.OpGetCold,

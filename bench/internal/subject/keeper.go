@@ -127,7 +127,8 @@ func (k *Keeper) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) 
 			},
 		}
 		if objects.NeedsView(k.keeper) {
-			// What was decoded half a lap ago is collected before it is read again.
+			// packed holds what it decoded for a collection or two. Two in every n reads, which are of n
+			// objects, make each read decode again.
 			read := 0
 			a.Chunk = max(1, n/2)
 			a.Prepare = func(next int) {
