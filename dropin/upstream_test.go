@@ -280,7 +280,7 @@ func (s upstreamSuite) overlay(tmp string) (file string, tests []string, err err
 func (s upstreamSuite) goTest(overlay, modules string, tests []string) (results,
 	output map[string]string,
 	err error) {
-	args := []string{"test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules,
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout=5m", "-mod=mod", "-modfile", modules,
 		"-overlay", overlay, "-run", "^(" + strings.Join(tests, "|") + ")$", s.Ours}
 	if s.Specs != "" {
 		args = append(args, "-ginkgo.json-report="+filepath.Join(filepath.Dir(overlay), specsFile))

@@ -52,6 +52,7 @@ type Config struct {
 	// failure of a watched event is logged, and the FIFO does not get the event, as from
 	// client-go. Nil: no change.
 	Transform contract.TransformFunc
+	keeper    contract.ObjectKeeper // comes after Transform; nil: none
 
 	// FullResyncPeriod is how often ShouldResync is asked; 0: never.
 	FullResyncPeriod time.Duration
@@ -105,7 +106,7 @@ func NewController(config Config) *Controller {
 		config.Name = callsite.Name()
 	}
 	m := newMeter(&config)
-	return &Controller{config: config, feed: newFeed(config.FIFO, config.Transform, m), meter: m}
+	return &Controller{config: config, feed: newFeed(&config, m), meter: m}
 }
 
 // Run is RunWithContext with a channel that ends it.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/objects"
 )
 
 // feed stands between the Reflector and the FIFO: it transforms objects, whatever the
@@ -19,6 +20,7 @@ type feed struct {
 	fifo      contract.FIFO
 	bookmarks cache.ReflectorBookmarkStore // nil: the FIFO takes none
 	transform contract.TransformFunc       // nil: none
+	keeper    contract.ObjectKeeper        // a part of transform; nil: none
 	meter     *meter                       // nil: no metrics
 
 	synced atomic.Bool
@@ -43,10 +45,10 @@ type versionedFeed struct {
 	cache.ResourceVersionUpdater
 }
 
-func newFeed(fifo contract.FIFO, transform contract.TransformFunc, m *meter) *feed {
-	f := &feed{fifo: fifo, transform: transform, meter: m, done: make(chan struct{}),
-		onSynced: func() {}}
-	f.bookmarks, _ = fifo.(cache.ReflectorBookmarkStore)
+func newFeed(config *Config, m *meter) *feed {
+	f := &feed{fifo: config.FIFO, transform: objects.Transform(config.Transform, config.keeper),
+		keeper: config.keeper, meter: m, done: make(chan struct{}), onSynced: func() {}}
+	f.bookmarks, _ = f.fifo.(cache.ReflectorBookmarkStore)
 	return f
 }
 
@@ -74,6 +76,13 @@ func (f *feed) Transformer() contract.TransformFunc {
 }
 
 func (f *feed) ownTransform() contract.TransformFunc { return f.transform }
+
+func (f *feed) object(transformed any) any {
+	if f.keeper == nil {
+		return transformed
+	}
+	return f.keeper.Object(transformed)
+}
 
 func (f *feed) Add(obj any) error    { return f.put(obj, f.fifo.Add) }
 func (f *feed) Update(obj any) error { return f.put(obj, f.fifo.Update) }

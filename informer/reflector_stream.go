@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -181,12 +180,7 @@ func (r *Reflector) syncStream(ctx context.Context, items *initialItems, w watch
 			"reflector", r.name, "type", r.typeDescription)
 	})
 	if consistencydetector.IsDataConsistencyDetectionForWatchListEnabled() {
-		// KUBE_WATCHLIST_INCONSISTENCY_DETECTOR, for CI: panics if a list differs. It sorts what it is
-		// given.
-		consistencydetector.CheckDataConsistency(ctx, r.name, items.version, r.lw.ListWithContext,
-			consistencydetector.TransformFunc(items.transform), metav1.ListOptions{}, func() []any {
-				return slices.Clone(list)
-			})
+		r.checkConsistency(ctx, items, list)
 	}
 	replace := r.store.Replace
 	if s, ok := r.store.(transformedStore); ok && items.transform != nil {
@@ -198,6 +192,26 @@ func (r *Reflector) syncStream(ctx context.Context, items *initialItems, w watch
 	r.setVersion(items.version)
 	synced = true
 	return nil
+}
+
+// checkConsistency is for CI, with KUBE_WATCHLIST_INCONSISTENCY_DETECTOR=true: it panics if a list
+// of the same version has other objects. Both are compared as readers see them.
+func (r *Reflector) checkConsistency(ctx context.Context, items *initialItems, list []any) {
+	object := func(transformed any) any { return transformed }
+	if s, ok := r.store.(transformedStore); ok {
+		object = s.object
+	}
+	consistencydetector.CheckDataConsistency(ctx, r.name, items.version, r.lw.ListWithContext,
+		func(obj any) (any, error) {
+			obj, err := transformed(obj, items.transform)
+			return object(obj), err
+		}, metav1.ListOptions{}, func() []any {
+			seen := make([]any, len(list)) // it is sorted
+			for i, obj := range list {
+				seen[i] = object(obj)
+			}
+			return seen
+		})
 }
 
 // initialItems collects the objects of a streaming list, whose length is not known before.
@@ -248,6 +262,8 @@ type transformedStore interface {
 	// ownTransform is what the store would apply to an object itself; nil: nothing.
 	ownTransform() cache.TransformFunc
 	replaceTransformed(list []any, resourceVersion string) error
+	// object is what readers see of what ownTransform returned.
+	object(transformed any) any
 }
 
 // Add appends an object, or replaces the one of its name.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/consistencydetector"
 	"k8s.io/utils/ptr"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/objects/packed"
+	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
 // streamOf is a streaming list that ends at a version, and what comes after it.
@@ -236,28 +241,34 @@ func TestUseWatchList(t *testing.T) {
 }
 
 // TestConsistencyDetector: client-go's check of streaming lists in CI works with
-// this Reflector: it is silent about the right list and panics about a wrong one.
+// this Reflector: it is silent about the right list and panics about a wrong one, however objects
+// are kept.
 func TestConsistencyDetector(t *testing.T) {
 	defer consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true)()
-	for name, wrong := range map[string]bool{"a": false, "b": true} {
-		s := &script{
-			watches: []watchAnswer{sends(streamOf("5", events("ADDED a 5"), errorEvent(errGone))...)},
-			lists: []listAnswer{func(context.Context) (runtime.Object, error) {
-				return &corev1.PodList{Items: []corev1.Pod{*testPod(name, "5")}}, nil
-			}},
-		}
-		r := NewReflector(s, &corev1.Pod{}, &nothing{}, ReflectorOptions{UseWatchList: ptr.To(true)})
-		var log logs
-		func() {
-			defer func() {
-				if p := recover(); (p != nil) != wrong {
-					t.Errorf("the list has %q: panic %v", name, p)
+	kept := newFeed(&Config{FIFO: deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{}),
+		keeper: packed.New(packed.Options{})}, nil)
+	for _, store := range []cache.ReflectorStore{&nothing{}, kept} {
+		for name, wrong := range map[string]bool{"a": false, "b": true} {
+			s := &script{
+				watches: []watchAnswer{sends(streamOf("5", events("ADDED a 5"), errorEvent(errGone))...)},
+				lists: []listAnswer{func(context.Context) (runtime.Object, error) {
+					return &corev1.PodList{Items: []corev1.Pod{*testPod(name, "5")}}, nil
+				}},
+			}
+			r := NewReflector(s, &corev1.Pod{}, store, ReflectorOptions{UseWatchList: ptr.To(true)})
+			var log logs
+			func() {
+				defer func() {
+					p := recover()
+					if (p != nil) != wrong || wrong && !strings.Contains(fmt.Sprint(p), "inconsistency") {
+						t.Errorf("%T, the list has %q: panic %v", store, name, p)
+					}
+				}()
+				if err := r.ListAndWatchWithContext(log.context(t.Context())); err != nil {
+					t.Errorf("%T, the list has %q: error %v", store, name, err)
 				}
 			}()
-			if err := r.ListAndWatchWithContext(log.context(t.Context())); err != nil {
-				t.Errorf("the list has %q: error %v", name, err)
-			}
-		}()
+		}
 	}
 }
 

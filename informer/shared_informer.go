@@ -19,7 +19,6 @@ import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer/indexer"
 	"github.com/informerbench/informerbench/internal/callsite"
-	"github.com/informerbench/informerbench/objects"
 )
 
 // minimumResyncPeriod is the shortest period that a handler can have, as in client-go.
@@ -160,7 +159,8 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 		ObjectType:        s.objectType,
 		ObjectDescription: s.options.ObjectDescription,
 		Name:              s.name,
-		Transform:         objects.Transform(s.mu.transform, s.options.Objects),
+		Transform:         s.mu.transform,
+		keeper:            s.options.Objects,
 		FullResyncPeriod:  s.mu.resyncCheckPeriod,
 		ShouldResync:      s.processor.shouldResync,
 		MinWatchTimeout:   s.options.MinWatchTimeout,

@@ -12,7 +12,6 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer/indexer"
-	"github.com/informerbench/informerbench/objects"
 )
 
 // NewUnshared returns a store, and a controller that fills it and calls handler for each
@@ -60,7 +59,8 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object,
 		ProcessBatch:      c.processBatch,
 		ObjectType:        exampleObject,
 		ObjectDescription: options.ObjectDescription,
-		Transform:         objects.Transform(options.Transform, options.Objects),
+		Transform:         options.Transform,
+		keeper:            options.Objects,
 		FullResyncPeriod:  options.ResyncPeriod,
 		MinWatchTimeout:   options.MinWatchTimeout,
 		PageSize:          options.PageSize,

@@ -109,10 +109,10 @@ func TestAKilledProcessOfAPairIsMeasuredAgain(t *testing.T) {
 	}
 }
 
-const tinyForks = 2
+const tinyForks = 1
 
 // tinyRun is the command line of a run of some tenths of a second: two cells of
-// tinyForks forks each.
+// tinyForks each.
 func tinyRun(t *testing.T, dir string) []string {
 	t.Helper()
 	workload := write(t, "tiny.yaml",

@@ -15,7 +15,7 @@ func TestLinksInResultsAreRefused(t *testing.T) {
 	workload := write(t, "tiny.yaml", shardedWorkload)
 	shard := func(of, dir string, more ...string) []string {
 		return append([]string{"run", "-f", workload, "--impl", "btree,quadheap", "--forks", "4",
-			"--procs", "1", "--skip-verify", "--shard", of, "-o", dir}, more...)
+			"--procs", "1", "--skip-verify", "--profile=false", "--shard", of, "-o", dir}, more...)
 	}
 	for _, args := range [][]string{shard("1/2", in("1")), shard("2/2", in("2")),
 		{"merge", in("whole"), in("1"), in("2")}, {"report", in("whole")}} {
