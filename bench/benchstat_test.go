@@ -11,13 +11,12 @@ import (
 // benchstat reads the output of go test -bench and projects it by key.
 func TestBenchstatReadsGoTestBench(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs go test -bench in a process of its own")
+		t.Skip("runs benchmarks in a process of its own")
 	}
-	out, err := exec.Command("go", "test", "-run=^$",
-		"-bench=Delay/op=mixed|FIFO/op=add-pop", "-benchtime=20x",
-		".").Output()
+	out, err := exec.Command(os.Args[0], "-test.run=^$", //nolint:gosec // this program
+		"-test.bench=Delay/op=mixed|FIFO/op=add-pop", "-test.benchtime=20x").Output()
 	if err != nil {
-		t.Fatalf("go test -bench: %v\n%s", err, out)
+		t.Fatalf("the benchmarks: %v\n%s", err, out)
 	}
 	path := filepath.Join(t.TempDir(), "bench.out")
 	if err := os.WriteFile(path, out, 0o644); err != nil {
