@@ -24,7 +24,7 @@ func (to Terminal) answer(a compare.Answer, load string) string {
 	}
 	open := fmt.Sprintf("%d of %d inconclusive", a.Inconclusive, a.Judged)
 	if a.Use == a.Reference {
-		return to.indent(fmt.Sprintf("%s: keep %s%s", a.Component, a.Reference, load), kept(a)+"; "+open)
+		return to.indent(fmt.Sprintf("%s: %s%s", a.Component, a.Stays(), load), kept(a)+"; "+open)
 	}
 	var gains []string
 	for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {

@@ -180,9 +180,15 @@ func TestAnswerSaysWhyTheReferenceStays(t *testing.T) {
 	slow := recordtest.Run(
 		recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100},
 			{Name: "slow", NsPerOp: 150}}})
-	if text := textOf(t, slow, Terminal{}); !strings.Contains(text,
-		"\n   none gains more than it loses, by what is proved;") {
+	if text := textOf(t, slow, Terminal{}); !strings.Contains(text, "store: keep clientgo") ||
+		!strings.Contains(text, "\n   none gains more than it loses, by what is proved;") {
 		t.Errorf("no reason:\n%s", text)
+	}
+	few := recordtest.Run(recordtest.Spec{Forks: 2, Impls: []recordtest.Impl{
+		{Name: "clientgo", NsPerOp: 100}, {Name: "slow", NsPerOp: 110}}})
+	if text := textOf(t, few, Terminal{}); !strings.Contains(text,
+		"store: not settled; until it is, keep clientgo") {
+		t.Errorf("with two processes it is settled:\n%s", text)
 	}
 }
 

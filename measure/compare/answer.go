@@ -42,6 +42,15 @@ type Answer struct {
 	Waived []record.Waiver // of Rejected, what the reference keeps
 }
 
+// Stays says that the reference stays: "keep clientgo", or, where most comparisons are inconclusive,
+// "not settled; until it is, keep clientgo".
+func (a Answer) Stays() string {
+	if a.Rejected == "" && 2*a.Inconclusive > a.Judged {
+		return "not settled; until it is, keep " + a.Reference
+	}
+	return "keep " + a.Reference
+}
+
 // Weighed is what an implementation's comparisons with the reference say of one concern.
 type Weighed struct {
 	Concern metrics.Concern

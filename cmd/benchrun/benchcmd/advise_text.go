@@ -109,15 +109,15 @@ func (w *adviceText) component(a compare.Answer, groups []compare.Group) {
 		}
 	}
 	switch {
-	case a.Use == a.Reference && a.Inconclusive == a.Judged:
-		w.say(fmt.Sprintf("\n%s: not settled; until it is, keep %s", a.Component, a.Use))
 	case a.Use == a.Reference:
-		w.say(fmt.Sprintf("\n%s: keep %s", a.Component, a.Use))
+		w.say(fmt.Sprintf("\n%s: %s", a.Component, a.Stays()))
 		why := "none of the others gains more than it loses, by what is proved"
 		if a.Rejected != "" {
 			why = fmt.Sprintf("%s gains more, and %s", a.Rejected, a.Why)
 		}
-		w.say("  because", why)
+		if a.Inconclusive < a.Judged {
+			w.say("  because", why)
+		}
 	default:
 		w.say(fmt.Sprintf("\n%s: use %s", a.Component, a.Use))
 		w.rows("  because", a, slices.DeleteFunc(rows[stats.Better], func(c *compare.Comparison) bool {
