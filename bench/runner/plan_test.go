@@ -67,6 +67,25 @@ func TestObjectsThatCannotFit(t *testing.T) {
 	}
 }
 
+// Two ways to keep objects that take turns have objects of their own each.
+func TestKeptObjectsAreThereTwice(t *testing.T) {
+	t.Parallel()
+	w := load.Workload{Name: "kept", Component: contract.ComponentObjects,
+		Objects: synthetic.ObjectSpec{Count: 1}, Ops: []load.Op{load.OpGet}}.WithDefaults()
+	each := w.Objects.BytesEach()
+	for sysinfo.CheckMemory("", 2*w.Objects.Count, each) == nil {
+		w.Objects.Count *= 2
+	}
+	o := Options{Workloads: []load.Workload{w}, Out: filepath.Join(t.TempDir(), "out")}
+	if _, err := NewPlan(o); err == nil || !strings.Contains(err.Error(), "objects.count") {
+		t.Errorf("%d objects of %d bytes, which fit once: %v", w.Objects.Count, each, err)
+	}
+	o.Workloads[0].Objects.Count /= 2
+	if _, err := NewPlan(o); err != nil {
+		t.Errorf("half as many: %v", err)
+	}
+}
+
 // A run that goes on replays the trace that it was begun with, or not at all.
 func TestARunKnowsItsTrace(t *testing.T) {
 	t.Parallel()
