@@ -64,8 +64,11 @@ func TestEveryOperation(t *testing.T) {
 					var wg sync.WaitGroup
 					for _, a := range actors {
 						want := 2 * objects
-						if a.UsualGC {
+						switch {
+						case a.UsualGC:
 							want = 2 // each makes a whole informer, and collects garbage before
+						case op.Op == load.OpTransaction:
+							want = 4 // each writes a thousand objects
 						}
 						wg.Go(func() {
 							if got := do(a, want); got != want {
