@@ -222,7 +222,7 @@ func TestInformerSync(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload()
 		// the memory of a few objects does not show: the runtime counts by the span
-		w.Objects.Count = 5_000
+		w.Objects.Count = 1_000
 		w.Ops, w.Parallel, w.Duration = []load.Op{load.OpSync, load.OpSyncStream}, []int{1},
 			5*time.Millisecond
 		f := measuredInformer(t, e, w)
