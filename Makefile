@@ -14,8 +14,10 @@ HISTORIES ?= 10000
 EXPLORETIME ?= 1h
 # The packages in which goroutines meet. Left out: the mutants, since a race in them is theirs and
 # the suites that catch them race over the sound ones; bench and the catalog, which run the loops and
-# the suites of the packages listed here; and client-go's own tests in dropin.
-CONCURRENT = $(filter-out %/conformance/mutants %/bench %/bench/catalog %/dropin, \
+# the suites of the packages listed here; client-go's own tests in dropin; and what starts no
+# goroutine: heaps and their suite, traces and workloads.
+CONCURRENT = $(filter-out %/conformance/mutants %/bench %/bench/catalog %/dropin %/queue/delay \
+	%/conformance/delaytest %/load %/load/presets, \
 	$(shell $(GO) list ./bench/... \
 	./conformance/... ./dropin/... ./impl/... ./informer/... ./load/... ./objects/... ./peers/... ./queue/...))
 
