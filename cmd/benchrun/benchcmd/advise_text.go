@@ -108,8 +108,7 @@ func (w *adviceText) component(a compare.Answer, groups []compare.Group) {
 			rows[c.Verdict] = append(rows[c.Verdict], c)
 		}
 	}
-	switch {
-	case a.Use == a.Reference:
+	if a.Use == a.Reference {
 		w.say(fmt.Sprintf("\n%s: %s", a.Component, a.Stays()))
 		why := "none of the others gains more than it loses, by what is proved"
 		if a.Rejected != "" {
@@ -118,7 +117,7 @@ func (w *adviceText) component(a compare.Answer, groups []compare.Group) {
 		if a.Inconclusive < a.Judged {
 			w.say("  because", why)
 		}
-	default:
+	} else {
 		w.say(fmt.Sprintf("\n%s: use %s", a.Component, a.Use))
 		w.rows("  because", a, slices.DeleteFunc(rows[stats.Better], func(c *compare.Comparison) bool {
 			return c.Proved() <= 0 // a disturbance could explain it
