@@ -109,10 +109,10 @@ func TestAKilledProcessOfAPairIsMeasuredAgain(t *testing.T) {
 	}
 }
 
-const tinyForks = 1
+const tinyForks = 2
 
 // tinyRun is the command line of a run of some tenths of a second: two cells of
-// tinyForks each.
+// tinyForks forks each.
 func tinyRun(t *testing.T, dir string) []string {
 	t.Helper()
 	workload := write(t, "tiny.yaml",
