@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/objects"
 )
 
 // chunk is how many notifications of a list or a resync are published at once.
@@ -318,7 +319,7 @@ func (c *content) flush() {
 	if c.detector != nil {
 		for i := range c.notes {
 			if c.notes[i].kind != onDelete {
-				c.detector.AddObject(c.object(c.notes[i].obj))
+				c.detector.AddObject(objects.Open(c.objects, c.notes[i].obj))
 			}
 		}
 	}
@@ -326,13 +327,6 @@ func (c *content) flush() {
 		c.publish(told)
 	}
 	c.forget()
-}
-
-func (c *content) object(kept any) any {
-	if c.objects == nil {
-		return kept
-	}
-	return c.objects.Object(kept)
 }
 
 // told is what handlers are told of the staged notifications.

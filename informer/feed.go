@@ -77,12 +77,7 @@ func (f *feed) Transformer() contract.TransformFunc {
 
 func (f *feed) ownTransform() contract.TransformFunc { return f.transform }
 
-func (f *feed) object(transformed any) any {
-	if f.keeper == nil {
-		return transformed
-	}
-	return f.keeper.Object(transformed)
-}
+func (f *feed) object(transformed any) any { return objects.Open(f.keeper, transformed) }
 
 func (f *feed) Add(obj any) error    { return f.put(obj, f.fifo.Add) }
 func (f *feed) Update(obj any) error { return f.put(obj, f.fifo.Update) }

@@ -245,9 +245,11 @@ func TestUseWatchList(t *testing.T) {
 // are kept.
 func TestConsistencyDetector(t *testing.T) {
 	defer consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true)()
-	kept := newFeed(&Config{FIFO: deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{}),
-		keeper: packed.New(packed.Options{})}, nil)
-	for _, store := range []cache.ReflectorStore{&nothing{}, kept} {
+	over := func(keeper contract.ObjectKeeper) *feed {
+		return newFeed(&Config{FIFO: deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{}),
+			keeper: keeper}, nil)
+	}
+	for _, store := range []cache.ReflectorStore{&nothing{}, over(nil), over(packed.New(packed.Options{}))} {
 		for name, wrong := range map[string]bool{"a": false, "b": true} {
 			s := &script{
 				watches: []watchAnswer{sends(streamOf("5", events("ADDED a 5"), errorEvent(errGone))...)},

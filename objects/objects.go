@@ -45,8 +45,12 @@ func Transform(first contract.TransformFunc, keeper contract.ObjectKeeper) contr
 	}
 }
 
-// Open returns the object of what keeper keeps, also within a tombstone.
+// Open returns the object of what keeper keeps, also within a tombstone. A nil keeper has kept
+// objects as they are.
 func Open(keeper contract.ObjectKeeper, kept any) any {
+	if keeper == nil {
+		return kept
+	}
 	if tombstone, is := kept.(contract.DeletedFinalStateUnknown); is {
 		tombstone.Obj = keeper.Object(tombstone.Obj)
 		return tombstone

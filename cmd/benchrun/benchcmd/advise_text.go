@@ -110,12 +110,11 @@ func (w *adviceText) component(a compare.Answer, groups []compare.Group) {
 	}
 	if a.Use == a.Reference {
 		w.say(fmt.Sprintf("\n%s: %s", a.Component, a.Stays()))
-		why := "none of the others gains more than it loses, by what is proved"
-		if a.Rejected != "" {
-			why = fmt.Sprintf("%s gains more, and %s", a.Rejected, a.Why)
-		}
-		if a.Inconclusive < a.Judged {
-			w.say("  because", why)
+		switch {
+		case a.Rejected != "":
+			w.say("  because", fmt.Sprintf("%s gains more, and %s", a.Rejected, a.Why))
+		case a.Inconclusive < a.Judged:
+			w.say("  because", "none of the others gains more than it loses, by what is proved")
 		}
 	} else {
 		w.say(fmt.Sprintf("\n%s: use %s", a.Component, a.Use))
