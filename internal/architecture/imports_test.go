@@ -27,8 +27,8 @@ type layer struct {
 var layers = []layer{
 	{[]string{
 		"internal/callsite", "internal/clusterjob", "internal/explore", "internal/input",
-		"internal/inturns", "internal/inuse", "internal/progress", "internal/segqueue", "internal/spin",
-		"internal/testscript",
+		"internal/inturns", "internal/inuse", "internal/pieces", "internal/progress", "internal/segqueue",
+		"internal/spin", "internal/testscript",
 	}, false},
 	{[]string{"contract"}, false},
 	{[]string{"impl/indexing"}, false},

@@ -1,6 +1,10 @@
 package delay
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"github.com/informerbench/informerbench/internal/pieces"
+)
 
 // items holds the items that wait, each in a slot, and finds the slot of an item. The
 // structure keeps the times and links of the items in lists of its own, by slot.
@@ -14,15 +18,15 @@ import "hash/maphash"
 type items[T comparable] struct {
 	seed  maphash.Seed
 	index table
-	held  list[T]
-	tags  list[uint32]
+	held  pieces.List[T]
+	tags  pieces.List[uint32]
 }
 
 func newItems[T comparable]() items[T] {
 	return items[T]{seed: maphash.MakeSeed(), index: newTable()}
 }
 
-func (s *items[T]) len() int { return s.held.n }
+func (s *items[T]) len() int { return s.held.Len() }
 
 // find returns the slot of an item, if it is there, and its tag in any case.
 func (s *items[T]) find(item T) (tag, slot uint32, ok bool) {
@@ -40,7 +44,7 @@ func (s *items[T]) findTagged(item T, tag uint32) (slot uint32, ok bool) {
 		if tagIn(cells[i]) != tag {
 			continue
 		}
-		if slot = uint32(cells[i]) - 1; *s.held.at(slot) == item {
+		if slot = uint32(cells[i]) - 1; *s.held.At(slot) == item {
 			return slot, true
 		}
 	}
@@ -49,25 +53,25 @@ func (s *items[T]) findTagged(item T, tag uint32) (slot uint32, ok bool) {
 
 // add gives an item that is not there the next slot, which is len() before.
 func (s *items[T]) add(item T, tag uint32) (slot uint32) {
-	slot = uint32(s.held.n)
+	slot = uint32(s.held.Len())
 	s.index.insert(tag, slot)
-	s.held.push(item)
-	s.tags.push(tag)
+	s.held.Push(item)
+	s.tags.Push(tag)
 	return slot
 }
 
 // remove takes the item of a slot out. The item of slot last is in its slot then; the
 // structure must move what it knows of it likewise, unless they are the same.
 func (s *items[T]) remove(slot uint32) (item T, last uint32) {
-	last = uint32(s.held.n - 1)
-	item = *s.held.at(slot)
-	s.index.remove(*s.tags.at(slot), slot)
+	last = uint32(s.held.Len() - 1)
+	item = *s.held.At(slot)
+	s.index.remove(*s.tags.At(slot), slot)
 	if slot != last {
-		s.index.rename(*s.tags.at(last), last, slot)
-		*s.held.at(slot) = *s.held.at(last)
-		*s.tags.at(slot) = *s.tags.at(last)
+		s.index.rename(*s.tags.At(last), last, slot)
+		*s.held.At(slot) = *s.held.At(last)
+		*s.tags.At(slot) = *s.tags.At(last)
 	}
-	s.held.pop()
-	s.tags.pop()
+	s.held.Pop()
+	s.tags.Pop()
 	return item, last
 }

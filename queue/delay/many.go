@@ -70,21 +70,21 @@ func (h *QuadHeap[T]) addSome(batch []contract.Waiting[T], seek []sought) {
 	h.items.tagMany(batch, seek)
 	for i := range seek {
 		if s := &seek[i]; s.likely {
-			s.place = *h.order.place.at(s.slot)
+			s.place = *h.order.place.At(s.slot)
 		}
 	}
 	for i := range seek {
 		s := &seek[i]
 		s.at = h.epoch.of(batch[i].ReadyAt)
-		s.waits = s.likely && *h.items.held.at(s.slot) == batch[i].Item
+		s.waits = s.likely && *h.items.held.At(s.slot) == batch[i].Item
 		if s.waits {
-			s.moves = s.at < h.order.nodes.at(s.place).at
-			s.above = *h.order.nodes.at(parent(s.place))
+			s.moves = s.at < h.order.nodes.At(s.place).at
+			s.above = *h.order.nodes.At(parent(s.place))
 		}
 	}
 	for i := range seek {
 		if s := &seek[i]; s.moves && s.at < s.above.at {
-			s.place = *h.order.place.at(s.above.slot)
+			s.place = *h.order.place.At(s.above.slot)
 		}
 	}
 	for i := range seek {

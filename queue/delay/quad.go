@@ -1,6 +1,10 @@
 package delay
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/informerbench/informerbench/internal/pieces"
+)
 
 // quad is a 4-ary min-heap of values by slot, which knows where each slot is.
 //
@@ -11,9 +15,9 @@ import "math/bits"
 // family is split by a cache line or a piece of the list.
 type quad struct {
 	work
-	nodes list[node]
+	nodes pieces.List[node]
 	// place is where the node of each slot is; 0 for a slot that is not in the heap.
-	place list[uint32]
+	place pieces.List[uint32]
 	far   farTimes
 	added uint32 // the number of the next node
 }
@@ -31,15 +35,15 @@ const top = 3
 func newQuad() quad {
 	var q quad
 	for range top {
-		q.nodes.push(node{})
+		q.nodes.Push(node{})
 	}
 	return q
 }
 
-func (q *quad) len() int { return q.nodes.n - top }
+func (q *quad) len() int { return q.nodes.Len() - top }
 
 // first is the earliest node; there must be one.
-func (q *quad) first() node { return *q.nodes.at(top) }
+func (q *quad) first() node { return *q.nodes.At(top) }
 
 func (q *quad) less(a, b node) bool { return a.at < b.at || a.at == b.at && q.tieLess(a, b) }
 
@@ -62,25 +66,25 @@ func (q *quad) age(n node) uint32 { return n.number - q.added }
 func (q *quad) push(slot uint32, at int64) {
 	n := node{at, slot, q.added}
 	q.added++
-	q.nodes.push(node{})
-	q.up(uint32(q.nodes.n-1), n)
+	q.nodes.Push(node{})
+	q.up(uint32(q.nodes.Len()-1), n)
 }
 
 // earlier gives a slot that is in the heap a value that is not greater. Cost O(log n).
 func (q *quad) earlier(slot uint32, at int64) {
-	i := *q.place.at(slot)
-	q.up(i, node{at, slot, q.nodes.at(i).number})
+	i := *q.place.At(slot)
+	q.up(i, node{at, slot, q.nodes.At(i).number})
 }
 
 // remove takes out node i. Cost O(log n).
 func (q *quad) remove(i uint32) {
-	*q.place.at(q.nodes.at(i).slot) = 0
-	last := uint32(q.nodes.n - 1)
-	moved := *q.nodes.at(last)
-	q.nodes.pop()
+	*q.place.At(q.nodes.At(i).slot) = 0
+	last := uint32(q.nodes.Len() - 1)
+	moved := *q.nodes.At(last)
+	q.nodes.Pop()
 	switch {
 	case i == last:
-	case i > top && q.less(moved, *q.nodes.at(parent(i))):
+	case i > top && q.less(moved, *q.nodes.At(parent(i))):
 		q.up(i, moved)
 	default:
 		q.down(i, moved)
@@ -89,10 +93,10 @@ func (q *quad) remove(i uint32) {
 
 // rename moves the place and the time of slot from, the last slot, to slot to.
 func (q *quad) rename(from, to uint32) {
-	p := *q.place.at(from)
-	*q.place.at(to) = p
+	p := *q.place.At(from)
+	*q.place.At(to) = p
 	if p != 0 {
-		q.nodes.at(p).slot = to
+		q.nodes.At(p).slot = to
 	}
 	q.far.rename(from, to)
 }
@@ -103,7 +107,7 @@ func parent(i uint32) uint32 { return i/4 + 2 }
 func (q *quad) up(i uint32, n node) {
 	for i > top {
 		q.did(1)
-		above := *q.nodes.at(parent(i))
+		above := *q.nodes.At(parent(i))
 		if !q.less(n, above) {
 			break
 		}
@@ -118,11 +122,11 @@ func (q *quad) up(i uint32, n node) {
 func (q *quad) down(i uint32, n node) {
 	for {
 		child := 4 * (i - 2)
-		if int(child) >= q.nodes.n {
+		if int(child) >= q.nodes.Len() {
 			break
 		}
 		q.did(4)
-		children := q.nodes.four(child)
+		children := q.nodes.Four(child)
 		best := q.earliest(children)
 		least := children[best]
 		if !q.less(least, n) {
@@ -164,6 +168,6 @@ func (q *quad) before(a, b node) int {
 func biased(at int64) uint64 { return uint64(at) ^ 1<<63 }
 
 func (q *quad) put(i uint32, n node) {
-	*q.nodes.at(i) = n
-	*q.place.at(n.slot) = i
+	*q.nodes.At(i) = n
+	*q.place.At(n.slot) = i
 }

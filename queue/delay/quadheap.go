@@ -41,7 +41,7 @@ func (h *QuadHeap[T]) Add(item T, readyAt time.Time) {
 // insert adds an item that does not wait.
 func (h *QuadHeap[T]) insert(item T, tag uint32, at int64, readyAt time.Time) {
 	slot := h.items.add(item, tag)
-	h.order.place.push(0)
+	h.order.place.Push(0)
 	h.order.far.set(slot, at, readyAt)
 	h.order.push(slot, at)
 }
@@ -49,7 +49,7 @@ func (h *QuadHeap[T]) insert(item T, tag uint32, at int64, readyAt time.Time) {
 // earlier gives the item of a slot the time, which is at as a value, if that is earlier
 // than its own.
 func (h *QuadHeap[T]) earlier(slot uint32, at int64, readyAt time.Time) {
-	if old := h.order.nodes.at(*h.order.place.at(slot)).at; h.order.far.earlier(at, readyAt, old,
+	if old := h.order.nodes.At(*h.order.place.At(slot)).at; h.order.far.earlier(at, readyAt, old,
 		slot) {
 		h.order.far.set(slot, at, readyAt)
 		h.order.earlier(slot, at)
@@ -85,7 +85,7 @@ func (h *QuadHeap[T]) PopReady(now time.Time) (item T, ok bool) {
 func (h *QuadHeap[T]) Remove(item T) (waited bool) {
 	_, slot, waits := h.items.find(item)
 	if waits {
-		h.order.remove(*h.order.place.at(slot))
+		h.order.remove(*h.order.place.At(slot))
 		h.takeOut(slot)
 	}
 	return waits
@@ -98,7 +98,7 @@ func (h *QuadHeap[T]) takeOut(slot uint32) (item T) {
 	if last != slot {
 		h.order.rename(last, slot)
 	}
-	h.order.place.pop()
+	h.order.place.Pop()
 	return item
 }
 

@@ -5,9 +5,7 @@ package delay
 import "hash/maphash"
 
 const (
-	// pieceBits is the binary logarithm of how many elements a piece of a list has.
-	pieceBits = 11
-	// segmentBits is that of how many cells a segment of a table has.
+	// segmentBits is the binary logarithm of how many cells a segment of a table has.
 	segmentBits = 10
 	// maxDepth bounds how often a segment is split. Beyond, it grows: hashes that do
 	// not differ would be split for ever.

@@ -4,10 +4,9 @@ package delay
 
 import "hash/maphash"
 
-// With -tags degraded the rare paths are the common ones: pieces of eight, segments of
-// sixteen, and a hash that tells few items apart.
+// With -tags degraded the rare paths are the common ones: segments of sixteen, and a hash that tells
+// few items apart.
 const (
-	pieceBits   = 3
 	segmentBits = 4
 	maxDepth    = 6
 )

@@ -154,8 +154,8 @@ func newRanked() *watched {
 	c := clocktesting.NewFakeClock(time.Unix(0, 0))
 	q := &PriorityQueue[string]{clock: c}
 	q.mu.workers.init(&q.mu.lock, false)
-	q.mu.items = newTable[string, rank[string]]()
-	q.mu.levels = newLevels[string](defaultTurn)
+	q.mu.items = newTable[string, [3]links](q.relinkLocked)
+	q.mu.levels = newLevels(&q.mu.items, defaultTurn)
 	q.mu.times = inBatches[string](delay.NewQuadHeap[string]())
 	q.alarm.token, q.alarm.stopCh = make(chan struct{}, 1), make(chan struct{})
 	w := watch(q, &q.mu.workers)

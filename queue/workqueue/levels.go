@@ -1,13 +1,10 @@
 package workqueue
 
-// ranked is the node of a queue with priorities.
-type ranked[T comparable] = node[T, rank[T]]
-
 // level is the ready items of one priority, first in, first out.
-type level[T comparable] struct {
-	priority       int
-	place          int // in levels.heap
-	oldest, newest *ranked[T]
+type level struct {
+	list
+	priority int
+	place    int // in levels.heap
 }
 
 // levels holds what is ready in a queue with priorities. Every ready node is in two
@@ -21,80 +18,72 @@ type level[T comparable] struct {
 // passed over the node that has been ready longest, pop returns that node. So a node leaves
 // after at most turn pops for itself and turn pops for each older node.
 type levels[T comparable] struct {
+	items *table[T, [3]links]
+
 	turn   int // 0: no node ever has a turn
 	passed int // pops in a row that passed over the oldest
 
-	of   map[int]*level[T]
-	last *level[T] // the level that was looked for last; may be nil
+	of   map[int]*level
+	last *level // the level that was looked for last; may be nil
 	// heap is heap-ordered, the highest priority first, and heap[i].place == i. No
 	// level in it is empty, unless it is the only one.
-	heap  []*level[T]
-	spare []*level[T]
+	heap  []*level
+	spare []*level
 
-	oldest, newest *ranked[T] // by age
+	aged list // all, the oldest first
 }
 
 // spareLevels is how many empty levels are kept for the next priority.
 const spareLevels = 8
 
-func newLevels[T comparable](turn int) levels[T] {
-	return levels[T]{turn: turn, of: map[int]*level[T]{}}
+func newLevels[T comparable](items *table[T, [3]links], turn int) levels[T] {
+	return levels[T]{items: items, turn: turn, of: map[int]*level{}, aged: list{by: byAge}}
 }
 
-// push adds n, which is in no list, at the end of its priority and as the youngest.
-func (l *levels[T]) push(n *ranked[T]) {
-	l.append(l.at(n.more.priority), n)
-	n.more.older = l.newest
-	if l.newest == nil {
-		l.oldest = n
-	} else {
-		l.newest.more.newer = n
-	}
-	l.newest = n
+// push adds node k, which is in no list, at the end of its priority and as the youngest.
+func (l *levels[T]) push(k number, n *ranked[T]) {
+	l.items.push(&l.at(priorityOf(n)).list, k, n)
+	l.items.push(&l.aged, k, n)
 }
 
-// raise moves n to the end of another priority. It keeps its age.
-func (l *levels[T]) raise(n *ranked[T], priority int) {
-	from := l.at(n.more.priority)
-	l.unlink(from, n)
-	n.more.priority = priority
-	l.append(l.at(priority), n)
+// raise moves node k to the end of another priority. It keeps its age.
+func (l *levels[T]) raise(k number, n *ranked[T], priority int) {
+	from := l.at(priorityOf(n))
+	l.items.unlink(&from.list, k, n)
+	setPriority(n, priority)
+	l.items.push(&l.at(priority).list, k, n)
 	l.tidy(from)
 }
 
 // pop takes out the node that is next; there must be one.
 func (l *levels[T]) pop() *ranked[T] {
 	from := l.heap[0]
-	n := from.oldest
+	k := from.first
 	switch {
-	case n == l.oldest:
+	case k == l.aged.first:
 		l.passed = 0
 	case l.turn > 0 && l.passed >= l.turn-1:
 		l.passed = 0
-		n = l.oldest
-		from = l.at(n.more.priority)
+		k = l.aged.first
+		from = l.at(priorityOf(l.items.node(k)))
 	default:
 		l.passed++
 	}
-	l.unlink(from, n)
+	n := l.items.node(k)
+	l.items.unlink(&from.list, k, n)
 	l.tidy(from)
-
-	if n.more.older == nil {
-		l.oldest = n.more.newer
-	} else {
-		n.more.older.more.newer = n.more.newer
-	}
-	if n.more.newer == nil {
-		l.newest = n.more.older
-	} else {
-		n.more.newer.more.older = n.more.older
-	}
-	n.more.older, n.more.newer = nil, nil
+	l.items.unlink(&l.aged, k, n)
 	return n
 }
 
+// relink has the lists know a node that moved.
+func (l *levels[T]) relink(from, to number) {
+	l.items.relink(&l.at(priorityOf(l.items.node(to))).list, from, to)
+	l.items.relink(&l.aged, from, to)
+}
+
 // at returns the level of a priority, and makes it if there is none.
-func (l *levels[T]) at(priority int) *level[T] {
+func (l *levels[T]) at(priority int) *level {
 	if l.last != nil && l.last.priority == priority {
 		return l.last
 	}
@@ -106,10 +95,10 @@ func (l *levels[T]) at(priority int) *level[T] {
 	return lv
 }
 
-func (l *levels[T]) open(priority int) *level[T] {
-	var lv *level[T]
+func (l *levels[T]) open(priority int) *level {
+	var lv *level
 	switch {
-	case len(l.heap) == 1 && l.heap[0].oldest == nil:
+	case len(l.heap) == 1 && l.heap[0].first == 0:
 		lv = l.heap[0] // it was kept for what comes next
 		delete(l.of, lv.priority)
 	case len(l.spare) > 0:
@@ -117,7 +106,7 @@ func (l *levels[T]) open(priority int) *level[T] {
 		l.spare = l.spare[:len(l.spare)-1]
 		l.heap = append(l.heap, lv)
 	default:
-		lv = &level[T]{}
+		lv = &level{}
 		l.heap = append(l.heap, lv)
 	}
 	lv.priority = priority
@@ -127,9 +116,9 @@ func (l *levels[T]) open(priority int) *level[T] {
 }
 
 // tidy takes lv out of the heap if it is empty and not the only one.
-func (l *levels[T]) tidy(lv *level[T]) {
+func (l *levels[T]) tidy(lv *level) {
 	last := len(l.heap) - 1
-	if lv.oldest != nil || last == 0 {
+	if lv.first != 0 || last == 0 {
 		return
 	}
 	delete(l.of, lv.priority)
@@ -147,32 +136,8 @@ func (l *levels[T]) tidy(lv *level[T]) {
 	}
 }
 
-func (l *levels[T]) append(lv *level[T], n *ranked[T]) {
-	n.more.prev = lv.newest
-	if lv.newest == nil {
-		lv.oldest = n
-	} else {
-		lv.newest.next = n
-	}
-	lv.newest = n
-}
-
-func (l *levels[T]) unlink(lv *level[T], n *ranked[T]) {
-	if n.more.prev == nil {
-		lv.oldest = n.next
-	} else {
-		n.more.prev.next = n.next
-	}
-	if n.next == nil {
-		lv.newest = n.more.prev
-	} else {
-		n.next.more.prev = n.more.prev
-	}
-	n.next, n.more.prev = nil, nil
-}
-
 // up puts lv at place i or above.
-func (l *levels[T]) up(i int, lv *level[T]) {
+func (l *levels[T]) up(i int, lv *level) {
 	for i > 0 {
 		parent := (i - 1) / 2
 		if l.heap[parent].priority >= lv.priority {
@@ -185,7 +150,7 @@ func (l *levels[T]) up(i int, lv *level[T]) {
 }
 
 // down puts lv at place i or below, and returns where.
-func (l *levels[T]) down(i int, lv *level[T]) int {
+func (l *levels[T]) down(i int, lv *level) int {
 	for {
 		child := 2*i + 1
 		if child >= len(l.heap) {
@@ -204,7 +169,7 @@ func (l *levels[T]) down(i int, lv *level[T]) int {
 	return i
 }
 
-func (l *levels[T]) put(i int, lv *level[T]) {
+func (l *levels[T]) put(i int, lv *level) {
 	l.heap[i] = lv
 	lv.place = i
 }

@@ -25,9 +25,9 @@ var faults = explore.Faults([]explore.Fault{
 		"	w.processing--\n	if explore.Planted(\"a drain that looks once\") {\n		return\n	}\n",
 	}}},
 	{Name: "an item added while processed is forgotten", File: "queue.go", Edits: [][2]string{{
-		"	case n.state == processing:\n",
-		"	case n.state == processing && explore.Planted(\"an item added while processed is " +
-			"forgotten\"):\n	case n.state == processing:\n",
+		"	case n.state() == processing:\n",
+		"	case n.state() == processing && explore.Planted(\"an item added while processed is " +
+			"forgotten\"):\n	case n.state() == processing:\n",
 	}}},
 	{Name: "what the alarm sleeps until is read before the heap's lock", File: "delaying.go",
 		Edits: [][2]string{{

@@ -22,17 +22,6 @@ const (
 	ripenAtOnce = 64
 )
 
-// rank is what a node has in a queue with priorities.
-type rank[T comparable] struct {
-	prev         *node[T, rank[T]] // in its level, with node.next
-	older, newer *node[T, rank[T]] // in the list by age
-	// priority is the one that the item is ready with or will be. For an item that is
-	// processed and was not added since, it is the one that it was handed out with.
-	priority int
-	// its time, while its state is waiting, in nanoseconds after the queue's epoch
-	readyAt time.Duration
-}
-
 // PriorityQueue is a rate-limiting queue that hands out items of higher priority
 // first, and lets none starve: see Config.Turn.
 //
@@ -63,8 +52,8 @@ type PriorityQueue[T comparable] struct {
 	mu struct {
 		lock
 		workers
-		items  table[T, rank[T]]
-		levels levels[T] // exactly the nodes whose state is dirty
+		items  table[T, [3]links]
+		levels levels[T] // exactly the nodes that are ready
 		// times holds the items whose state has waiting, at their readyAt or before. It may
 		// also hold items that wait no more. Nil once the queue is shut down.
 		times contract.DelayHeap[T]
@@ -84,8 +73,8 @@ func NewPriority[T comparable](limiter contract.RateLimiter[T],
 		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
 	}
 	q.mu.workers.init(&q.mu.lock, cfg.DrainReady)
-	q.mu.items = newTable[T, rank[T]]()
-	q.mu.levels = newLevels[T](max(0, cfg.Turn))
+	q.mu.items = newTable[T, [3]links](q.relinkLocked)
+	q.mu.levels = newLevels(&q.mu.items, max(0, cfg.Turn))
 	q.mu.times = inBatches(newHeap())
 	q.metrics.start(guard{&q.mu.lock, &q.mu.workers})
 	q.alarm.start(q.clock, cfg.Logger, q.ripen)
@@ -155,58 +144,70 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint32, priority int,
 	if q.mu.times == nil { // shutDown makes it nil before it sets over
 		return false
 	}
-	at := q.mu.items.find(item, hash)
-	n := *at
+	at, n := q.mu.items.find(item, hash)
+	k := *at
 	switch {
-	case n == nil || n.state == processing: // the priority that it was handed out with counts no more
-	case n.state&dirty != 0:
-		q.raiseLocked(n, priority)
+	case n == nil || n.state()&^held == processing:
+		// the priority that it was handed out with counts no more
+	case n.state()&dirty != 0:
+		q.raiseLocked(k, n, priority)
 		return false
 	default:
-		priority = max(priority, n.more.priority)
+		priority = max(priority, priorityOf(n))
 	}
 	if readyAt.IsZero() {
 		q.metrics.added(item, priority) // before anything is noted: it may panic
 	}
 	if n == nil {
-		n = q.mu.items.insert(at, item, hash)
+		k, n = q.mu.items.insert(at, item, hash)
 	}
-	n.more.priority = priority
+	setPriority(n, priority)
 	if readyAt.IsZero() {
-		q.readyLocked(n)
+		q.readyLocked(k, n)
 		return false
 	}
 	after := readyAt.Sub(q.epoch)
-	if n.state&waiting != 0 && after >= n.more.readyAt {
+	if n.state()&waiting != 0 && after >= timeOf(n) {
 		return false
 	}
-	n.state |= waiting
-	n.held = true
-	n.more.readyAt = after
+	n.setState(n.state() | waiting | held)
+	setTime(n, after)
 	q.mu.times.Add(item, readyAt)
 	return q.mu.armed.IsZero() || readyAt.Before(q.mu.armed)
 }
 
 // raiseLocked gives a node that is ready, or will be at its Done, a higher priority.
-func (q *PriorityQueue[T]) raiseLocked(n *ranked[T], priority int) {
-	if priority <= n.more.priority {
+func (q *PriorityQueue[T]) raiseLocked(k number, n *ranked[T], priority int) {
+	if priority <= priorityOf(n) {
 		return
 	}
-	q.metrics.raised(n.more.priority, priority)
-	if n.state == dirty {
-		q.mu.levels.raise(n, priority)
+	q.metrics.raised(priorityOf(n), priority)
+	if n.ready() {
+		q.mu.levels.raise(k, n, priority)
 	} else {
-		n.more.priority = priority
+		setPriority(n, priority)
 	}
 }
 
 // readyLocked makes a node ready, at its Done if a worker has it. It must not be ready yet, and
 // be counted as added.
-func (q *PriorityQueue[T]) readyLocked(n *ranked[T]) {
-	n.state = n.state&^waiting | dirty
-	if n.state == dirty {
-		q.mu.levels.push(n)
+func (q *PriorityQueue[T]) readyLocked(k number, n *ranked[T]) {
+	n.setState(n.state()&^waiting | dirty)
+	q.pushLocked(k, n)
+}
+
+// pushLocked lets a node be handed out, if it is ready.
+func (q *PriorityQueue[T]) pushLocked(k number, n *ranked[T]) {
+	if n.ready() {
+		q.mu.levels.push(k, n)
 		q.mu.ready++
+	}
+}
+
+// relinkLocked has the levels know a node under its new number.
+func (q *PriorityQueue[T]) relinkLocked(from, to number) {
+	if q.mu.items.node(to).ready() {
+		q.mu.levels.relink(from, to)
 	}
 }
 
@@ -236,7 +237,7 @@ func (q *PriorityQueue[T]) ripen(now time.Time) (next time.Time) {
 // ripenLocked handles an item that times gave out. If it was added at once meanwhile, it
 // waits no more, or waits again, perhaps for a later time than the one in times.
 func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
-	n := *q.mu.items.find(item, q.mu.items.hashOf(item))
+	at, n := q.mu.items.find(item, q.mu.items.hashOf(item))
 	if n == nil {
 		if !equalsItself(item) {
 			// As client-go hands it out. Its priority is lost with its node.
@@ -244,15 +245,15 @@ func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
 		}
 		return
 	}
-	switch readyAt := q.epoch.Add(n.more.readyAt); {
-	case n.state&waiting == 0:
-		n.held = false
+	switch readyAt := q.epoch.Add(timeOf(n)); {
+	case n.state()&waiting == 0:
+		n.setState(n.state() &^ held)
 	case readyAt.After(now):
 		q.mu.times.Add(item, readyAt)
 	default:
-		n.held = false
-		q.metrics.added(item, n.more.priority)
-		q.readyLocked(n)
+		n.setState(n.state() &^ held)
+		q.metrics.added(item, priorityOf(n))
+		q.readyLocked(*at, n)
 	}
 }
 
@@ -286,11 +287,11 @@ func (q *PriorityQueue[T]) Queued() []QueuedItem[T] {
 	items := make([]QueuedItem[T], 0, q.mu.items.len)
 	for n := range q.mu.items.all() {
 		switch {
-		case n.state&dirty != 0:
-			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority})
-		case n.state&waiting != 0 && q.mu.times != nil:
-			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority,
-				ReadyAt: now.Add(n.more.readyAt - now.Sub(q.epoch))})
+		case n.state()&dirty != 0:
+			items = append(items, QueuedItem[T]{Item: n.item, Priority: priorityOf(n)})
+		case n.state()&waiting != 0 && q.mu.times != nil:
+			items = append(items, QueuedItem[T]{Item: n.item, Priority: priorityOf(n),
+				ReadyAt: now.Add(timeOf(n) - now.Sub(q.epoch))})
 		}
 	}
 	return items
@@ -312,8 +313,8 @@ func (q *PriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 		return item, 0, true
 	}
 	n := q.mu.levels.pop()
-	n.state = processing
-	item, priority = n.item, n.more.priority
+	n.setState(n.state()&held | processing)
+	item, priority = n.item, priorityOf(n)
 	wake := q.mu.tookLocked()
 	q.metrics.got(item, priority, q.loseLocked)
 	q.mu.Unlock()
@@ -336,13 +337,12 @@ func (q *PriorityQueue[T]) Done(item T) {
 }
 
 func (q *PriorityQueue[T]) doneLocked(item T, hash uint32) (wake bool) {
-	at := q.mu.items.find(item, hash)
-	n := *at
-	if n == nil || n.state&processing == 0 {
+	at, n := q.mu.items.find(item, hash)
+	if n == nil || n.state()&processing == 0 {
 		return false
 	}
 	q.metrics.done(item, q.loseLocked)
-	q.releaseLocked(at)
+	q.releaseLocked(at, n)
 	return q.mu.needsWakeLocked()
 }
 
@@ -350,27 +350,26 @@ func (q *PriorityQueue[T]) doneLocked(item T, hash uint32) (wake bool) {
 // in its Get or its Done.
 func (q *PriorityQueue[T]) loseLocked(item T) {
 	// nil where it does not equal itself
-	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil {
-		q.releaseLocked(at)
+	if at, n := q.mu.items.find(item, q.mu.items.hashOf(item)); n != nil {
+		q.releaseLocked(at, n)
 	}
 }
 
 // releaseLocked takes an item off its worker.
-func (q *PriorityQueue[T]) releaseLocked(at **ranked[T]) {
-	n := *at
-	n.state &^= processing
+func (q *PriorityQueue[T]) releaseLocked(at *number, n *ranked[T]) {
+	s := n.state() &^ processing
 	if q.mu.times == nil {
-		n.state &^= waiting // dropped by ShutDown
+		s &^= waiting // dropped by ShutDown
 	}
-	switch n.state {
+	n.setState(s)
+	switch s &^ held {
 	case dirty:
-		q.mu.levels.push(n)
-		q.mu.ready++
+		q.pushLocked(*at, n)
 	case 0:
-		if times, removes := q.mu.times.(contract.RemovingDelayHeap[T]); removes && n.held {
+		if times, removes := q.mu.times.(contract.RemovingDelayHeap[T]); removes && s == held {
 			times.Remove(n.item) // it was added before its time
 		}
-		q.mu.items.remove(at)
+		q.mu.items.remove(at, n)
 	}
 	q.mu.workers.doneLocked()
 }

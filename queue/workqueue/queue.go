@@ -58,10 +58,9 @@ const (
 	dirty      state = 1 << iota // it is to be handed out (again)
 	processing                   // a worker has it
 	waiting                      // it waits for its time; queues with priorities only
+	held                         // the heap may have it; queues with priorities only
+	stateBits  = iota
 )
-
-// plain is the node of a queue without priorities.
-type plain[T comparable] = node[T, struct{}]
 
 // Queue hands each item to one worker at a time. An item that is added while it
 // is ready is handed out once; one that is added while a worker has it is handed
@@ -84,9 +83,9 @@ type Queue[T comparable] struct {
 	mu struct {
 		lock
 		workers
-		items table[T, struct{}]
+		items table[T, [1]links]
 		// fifo or order holds exactly the items whose state is dirty.
-		fifo  fifo[T]
+		fifo  list
 		order *guarded[T] // nil: fifo
 	}
 }
@@ -96,7 +95,7 @@ func New[T comparable](cfg Config[T]) *Queue[T] {
 	cfg = cfg.withDefaults()
 	q := &Queue[T]{metrics: newMetrics(cfg, false)}
 	q.mu.workers.init(&q.mu.lock, cfg.DrainReady)
-	q.mu.items = newTable[T, struct{}]()
+	q.mu.items = newTable[T, [1]links](q.relinkLocked)
 	callers := guard{&q.mu.lock, &q.mu.workers}
 	if cfg.Order != nil {
 		q.mu.order = &guarded[T]{cfg.Order, callers}
@@ -159,30 +158,36 @@ func (q *Queue[T]) addLocked(item T, hash uint32) {
 	if q.mu.over.Load() {
 		return
 	}
-	at := q.mu.items.find(item, hash)
-	switch n := *at; {
+	switch at, n := q.mu.items.find(item, hash); {
 	case n == nil:
 		q.metrics.added(item, 0)
-		n = q.mu.items.insert(at, item, hash)
-		n.state = dirty
-		q.pushLocked(n)
-	case n.state == processing:
+		k, n := q.mu.items.insert(at, item, hash)
+		n.setState(dirty)
+		q.pushLocked(k, n)
+	case n.state() == processing:
 		q.metrics.added(item, 0)
-		n.state |= dirty
-	case n.state == dirty && q.mu.order != nil:
+		n.setState(processing | dirty)
+	case n.state() == dirty && q.mu.order != nil:
 		q.mu.order.Touch(item)
 		q.mu.countLocked()
 	}
 }
 
-func (q *Queue[T]) pushLocked(n *plain[T]) {
+func (q *Queue[T]) pushLocked(k number, n *plain[T]) {
 	if q.mu.order != nil {
 		q.mu.order.Push(n.item)
 		q.mu.countLocked()
 		return
 	}
-	q.mu.fifo.push(n)
+	q.mu.items.push(&q.mu.fifo, k, n)
 	q.mu.ready++
+}
+
+// relinkLocked has the fifo know a node under its new number.
+func (q *Queue[T]) relinkLocked(from, to number) {
+	if q.mu.order == nil && q.mu.items.node(to).ready() {
+		q.mu.items.relink(&q.mu.fifo, from, to)
+	}
 }
 
 // Len returns how many items are ready.
@@ -204,7 +209,7 @@ func (q *Queue[T]) Get() (item T, shutdown bool) {
 		return item, true
 	}
 	n := q.popLocked()
-	n.state = processing
+	n.setState(processing)
 	item = n.item
 	wake := q.mu.tookLocked()
 	q.metrics.got(item, 0, q.loseLocked)
@@ -219,28 +224,31 @@ func (q *Queue[T]) Get() (item T, shutdown bool) {
 // queue hands that out too.
 func (q *Queue[T]) popLocked() *plain[T] {
 	if q.mu.order == nil {
-		return q.mu.fifo.pop()
+		k := q.mu.fifo.first
+		n := q.mu.items.node(k)
+		q.mu.items.unlink(&q.mu.fifo, k, n)
+		return n
 	}
 	item := q.mu.order.Pop()
 	var hash uint32
 	// the order may give what cannot be hashed
 	q.mu.order.guard.call(func() { hash = q.mu.items.hashOf(item) }, nil)
-	at := q.mu.items.find(item, hash)
-	if *at == nil {
-		return q.mu.items.insert(at, item, hash)
-	}
-	if (*at).state&processing != 0 {
+	at, n := q.mu.items.find(item, hash)
+	switch {
+	case n == nil:
+		_, n = q.mu.items.insert(at, item, hash)
+	case n.state()&processing != 0:
 		q.mu.processing-- // given twice, it counts once: the first Done ends both
 	}
-	return *at
+	return n
 }
 
 // loseLocked ends the processing of an item that no worker has any more, because a metric panicked
 // in its Get or its Done.
 func (q *Queue[T]) loseLocked(item T) {
 	// nil where it does not equal itself
-	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil {
-		q.releaseLocked(at)
+	if at, n := q.mu.items.find(item, q.mu.items.hashOf(item)); n != nil {
+		q.releaseLocked(at, n)
 	}
 }
 
@@ -257,26 +265,24 @@ func (q *Queue[T]) Done(item T) {
 }
 
 func (q *Queue[T]) doneLocked(item T, hash uint32) (wake bool) {
-	at := q.mu.items.find(item, hash)
-	n := *at
-	if n == nil || n.state&processing == 0 {
+	at, n := q.mu.items.find(item, hash)
+	if n == nil || n.state()&processing == 0 {
 		return false
 	}
 	q.metrics.done(item, q.loseLocked)
-	q.releaseLocked(at)
+	q.releaseLocked(at, n)
 	return q.mu.needsWakeLocked()
 }
 
 // releaseLocked takes an item off its worker.
-func (q *Queue[T]) releaseLocked(at **plain[T]) {
+func (q *Queue[T]) releaseLocked(at *number, n *plain[T]) {
 	q.mu.workers.doneLocked() // first, for a Push may panic
-	n := *at
-	if n.state&dirty == 0 {
-		q.mu.items.remove(at)
+	if n.state()&dirty == 0 {
+		q.mu.items.remove(at, n)
 		return
 	}
-	n.state = dirty
-	q.pushLocked(n)
+	n.setState(dirty)
+	q.pushLocked(*at, n)
 }
 
 // Pause makes Get wait, whatever is ready, until Resume or a shutdown: everything else goes on. A
@@ -305,28 +311,4 @@ func (q *Queue[T]) shutDown(drain bool) {
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
 func (q *Queue[T]) ShuttingDown() bool {
 	return q.mu.over.Load()
-}
-
-// fifo is a list of nodes, first in, first out. It needs no memory but the nodes'.
-type fifo[T comparable] struct {
-	oldest, newest *plain[T]
-}
-
-func (f *fifo[T]) push(n *plain[T]) {
-	if f.oldest == nil {
-		f.oldest = n
-	} else {
-		f.newest.next = n
-	}
-	f.newest = n
-}
-
-// pop takes out the oldest; there must be one.
-func (f *fifo[T]) pop() *plain[T] {
-	n := f.oldest
-	f.oldest, n.next = n.next, nil
-	if f.oldest == nil {
-		f.newest = nil // it must not keep the node alive
-	}
-	return n
 }

@@ -4,34 +4,50 @@ package workqueue
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
-// A table is a map: random inserts and removes, up to a flood and down again.
+// A table is a map: random inserts and removes, up to a flood and down again. Its nodes move as it
+// shrinks, and the list that some are in follows.
 func TestTableIsAMap(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
-	tab := newTable[int, struct{}]()
-	model := map[int]*plain[int]{}
+	var tab table[int, [1]links]
+	var ready list
+	tab = newTable[int, [1]links](func(from, to number) {
+		if tab.node(to).ready() {
+			tab.relink(&ready, from, to)
+		}
+	})
+	model := map[int]bool{}
 	check := func(item int) {
 		t.Helper()
-		if got := *tab.find(item, tab.hashOf(item)); got != model[item] {
-			t.Fatalf("find(%d) = %p, want %p", item, got, model[item])
+		if _, n := tab.find(item, tab.hashOf(item)); (n != nil) != model[item] {
+			t.Fatalf("find(%d) = %v, and it is there: %t", item, n, model[item])
 		}
 	}
 	const most = 5000
-	var held []int // the model's keys
+	var held []int   // the model's keys
+	var queued []int // those of held that are ready, the oldest first
 	for _, size := range []int{10, most, 3, most / 2, 0} {
 		for len(held) != size {
 			// Towards the size by three steps forward and one back.
 			if insert := (len(held) < size) != (rnd.IntN(4) == 0); insert {
 				item := rnd.IntN(100 * most)
-				at := tab.find(item, tab.hashOf(item))
+				at, n := tab.find(item, tab.hashOf(item))
 				check(item)
-				if *at == nil {
-					model[item] = tab.insert(at, item, tab.hashOf(item))
+				if n == nil {
+					k, n := tab.insert(at, item, tab.hashOf(item))
+					model[item] = true
+					if n.setState(processing); rnd.IntN(2) == 0 {
+						n.setState(dirty)
+						tab.push(&ready, k, n)
+						queued = append(queued, item)
+					}
 					held = append(held, item)
 				}
 				check(item)
@@ -39,7 +55,12 @@ func TestTableIsAMap(t *testing.T) {
 				i := rnd.IntN(len(held))
 				item := held[i]
 				held[i], held = held[last], held[:last]
-				tab.remove(tab.find(item, tab.hashOf(item)))
+				at, n := tab.find(item, tab.hashOf(item))
+				if n.ready() {
+					tab.unlink(&ready, *at, n)
+					queued = slices.DeleteFunc(queued, func(q int) bool { return q == item })
+				}
+				tab.remove(at, n)
 				delete(model, item)
 				check(item)
 			}
@@ -50,54 +71,104 @@ func TestTableIsAMap(t *testing.T) {
 		for _, item := range held {
 			check(item)
 		}
+		tab.mustHold(t, ready, queued)
 	}
 }
 
-// After a flood the memory goes: buckets and spare nodes follow the number of items
+// mustHold checks that a list has just these items, from both ends.
+func (t *table[T, L]) mustHold(tt *testing.T, l list, want []T) {
+	tt.Helper()
+	var got []T
+	for k := l.first; k != 0; k = t.node(k).links[l.by].next {
+		if got = append(got, t.node(k).item); k == l.last {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		tt.Fatalf("the list holds %v, want %v", got, want)
+	}
+	got = nil
+	for k := l.last; k != 0; k = t.node(k).links[l.by].prev {
+		if got = append(got, t.node(k).item); k == l.first {
+			break
+		}
+	}
+	if slices.Reverse(got); !slices.Equal(got, want) {
+		tt.Fatalf("from its end the list holds %v, want %v", got, want)
+	}
+}
+
+// After a flood the memory goes: buckets and nodes follow the number of items
 // down, and no single call does more than a few steps of that.
 func TestTableGivesMemoryBack(t *testing.T) {
 	t.Parallel()
 	const flood = 100_000
-	tab := newTable[int, struct{}]()
+	moved := 0
+	tab := newTable[int, [1]links](func(number, number) { moved++ })
 	for i := range flood {
-		tab.insert(tab.find(i, tab.hashOf(i)), i, tab.hashOf(i))
+		at, _ := tab.find(i, tab.hashOf(i))
+		_, n := tab.insert(at, i, tab.hashOf(i))
+		n.setState(processing)
 	}
-	if tab.buckets < flood*2/3 || tab.buckets > flood {
-		t.Errorf("%d buckets for %d items", tab.buckets, flood)
+	if tab.buckets() < flood*2/3 || tab.buckets() > flood {
+		t.Errorf("%d buckets for %d items", tab.buckets(), flood)
 	}
 	for i := range flood {
-		before := tab.buckets
+		before, movedBefore := tab.buckets(), moved
 		tab.remove(tab.find(i, tab.hashOf(i)))
-		if before-tab.buckets > mergesAtOnce {
-			t.Fatalf("one remove merged %d buckets", before-tab.buckets)
+		if before-tab.buckets() > mergesAtOnce {
+			t.Fatalf("one remove merged %d buckets", before-tab.buckets())
 		}
-		if most := uint64(max(leastHeads, (tab.len+1)*sparse)); tab.buckets > most && tab.len < flood/8 {
-			t.Fatalf("%d buckets for %d items", tab.buckets, tab.len)
+		if moved-movedBefore > 2 {
+			t.Fatalf("one remove moved %d nodes", moved-movedBefore)
 		}
-		if tab.spares > tab.len+leastSpares+1 {
-			t.Fatalf("%d spare nodes beside %d items", tab.spares, tab.len)
+		if most := max(leastHeads, (tab.len+1)*sparse); tab.heads.Len() > most && tab.len < flood/8 {
+			t.Fatalf("%d buckets for %d items", tab.buckets(), tab.len)
+		}
+		if tab.spares() > tab.len+leastSpares+1 {
+			t.Fatalf("%d spare nodes beside %d items", tab.spares(), tab.len)
 		}
 	}
-	if tab.buckets != leastHeads || len(tab.pages) != 1 {
-		t.Errorf("%d buckets in %d pages are left of a flood", tab.buckets, len(tab.pages))
+	if tab.buckets() != leastHeads || tab.nodes.Len() > leastSpares+2 {
+		t.Errorf("%d buckets and %d nodes are left of a flood", tab.buckets(), tab.nodes.Len())
+	}
+	if moved == 0 {
+		t.Error("no node moved, so nothing was shown")
 	}
 }
 
 // Chains of one hash: the table must compare items.
 func TestTableWithEqualHashes(t *testing.T) {
 	t.Parallel()
-	tab := newTable[int, struct{}]()
+	tab := newTable[int, [1]links](func(number, number) {})
 	for i := range 100 {
-		tab.insert(tab.find(i, 7), i, 7)
+		at, _ := tab.find(i, 7)
+		_, n := tab.insert(at, i, 7)
+		n.setState(processing)
 	}
 	for i := range 100 {
-		at := tab.find(i, 7)
-		if *at == nil || (*at).item != i {
+		at, n := tab.find(i, 7)
+		if n == nil || n.item != i {
 			t.Fatalf("item %d is not found", i)
 		}
-		tab.remove(at)
-		if *tab.find(i, 7) != nil {
+		tab.remove(at, n)
+		if _, n := tab.find(i, 7); n != nil {
 			t.Fatalf("item %d is found after it was removed", i)
+		}
+	}
+}
+
+// A node that waits keeps its time and its priority, whatever they are, beside its state.
+func TestNodeKeepsTimeAndPriority(t *testing.T) {
+	t.Parallel()
+	var n ranked[int]
+	for _, v := range []int64{0, 1, -1, 1<<32 - 1, 1 << 32, math.MinInt64, math.MaxInt64} {
+		setTime(&n, time.Duration(v))
+		setPriority(&n, int(^v))
+		n.setState(waiting | held)
+		if timeOf(&n) != time.Duration(v) || priorityOf(&n) != int(^v) || n.state() != waiting|held {
+			t.Errorf("time %d and priority %d are kept as %d and %d, with state %b", v, ^v, timeOf(&n),
+				priorityOf(&n), n.state())
 		}
 	}
 }
@@ -105,22 +176,25 @@ func TestTableWithEqualHashes(t *testing.T) {
 // modelLevels is the model of levels. It looks at every node.
 type modelLevels struct {
 	turn, passed int
-	nodes        []*ranked[int] // by age
-	entered      map[*ranked[int]]int
+	nodes        []int // items, by age
+	priority     map[int]int
+	entered      map[int]int
 	at           int
 }
 
-func (m *modelLevels) push(n *ranked[int]) {
-	m.nodes = append(m.nodes, n)
-	m.at++
-	m.entered[n] = m.at
+func (m *modelLevels) push(item, priority int) {
+	m.nodes = append(m.nodes, item)
+	m.raise(item, priority)
 }
 
-func (m *modelLevels) raise(n *ranked[int]) { m.at++; m.entered[n] = m.at }
+func (m *modelLevels) raise(item, priority int) {
+	m.at++
+	m.entered[item], m.priority[item] = m.at, priority
+}
 
-func (m *modelLevels) pop() *ranked[int] {
-	best := slices.MinFunc(m.nodes, func(a, b *ranked[int]) int {
-		if c := cmp.Compare(b.more.priority, a.more.priority); c != 0 {
+func (m *modelLevels) pop() int {
+	best := slices.MinFunc(m.nodes, func(a, b int) int {
+		if c := cmp.Compare(m.priority[b], m.priority[a]); c != 0 {
 			return c
 		}
 		return cmp.Compare(m.entered[a], m.entered[b])
@@ -133,7 +207,7 @@ func (m *modelLevels) pop() *ranked[int] {
 	default:
 		m.passed++
 	}
-	m.nodes = slices.DeleteFunc(m.nodes, func(n *ranked[int]) bool { return n == best })
+	m.nodes = slices.DeleteFunc(m.nodes, func(n int) bool { return n == best })
 	return best
 }
 
@@ -142,8 +216,10 @@ func TestLevelsAgainstAModel(t *testing.T) {
 	for _, turn := range []int{0, 1, 2, 16} {
 		for _, priorities := range []int{1, 2, 5, 1000} {
 			rnd := rand.New(rand.NewPCG(3, uint64(priorities)))
-			l := newLevels[int](turn)
-			m := &modelLevels{turn: turn, entered: map[*ranked[int]]int{}}
+			var l levels[int]
+			tab := newTable[int, [3]links](func(from, to number) { l.relink(from, to) })
+			l = newLevels(&tab, turn)
+			m := &modelLevels{turn: turn, priority: map[int]int{}, entered: map[int]int{}}
 			for step := range 20_000 {
 				grow := 4
 				if step/1000%2 == 1 {
@@ -151,19 +227,25 @@ func TestLevelsAgainstAModel(t *testing.T) {
 				}
 				switch k := rnd.IntN(10); {
 				case k < grow:
-					n := &ranked[int]{item: step}
-					n.more.priority = rnd.IntN(priorities) - priorities/2
-					l.push(n)
-					m.push(n)
+					at, _ := tab.find(step, tab.hashOf(step))
+					k, n := tab.insert(at, step, tab.hashOf(step))
+					n.setState(dirty)
+					setPriority(n, rnd.IntN(priorities)-priorities/2)
+					m.push(step, priorityOf(n))
+					l.push(k, n)
 				case k < 6 && len(m.nodes) > 0:
-					n := m.nodes[rnd.IntN(len(m.nodes))]
-					l.raise(n, n.more.priority+1+rnd.IntN(3))
-					m.raise(n)
+					item := m.nodes[rnd.IntN(len(m.nodes))]
+					at, n := tab.find(item, tab.hashOf(item))
+					priority := priorityOf(n) + 1 + rnd.IntN(3)
+					l.raise(*at, n, priority)
+					m.raise(item, priority)
 				case len(m.nodes) > 0:
-					if got, want := l.pop(), m.pop(); got != want {
+					got := l.pop()
+					if want := m.pop(); got.item != want {
 						t.Fatalf("turn %d, %d priorities, step %d: pop gave %d of priority %d, want %d of %d",
-							turn, priorities, step, got.item, got.more.priority, want.item, want.more.priority)
+							turn, priorities, step, got.item, priorityOf(got), want, m.priority[want])
 					}
+					tab.remove(tab.find(got.item, got.hash()))
 				}
 				l.mustBeSound(t, len(m.nodes))
 			}
@@ -181,12 +263,12 @@ func (l *levels[T]) mustBeSound(t *testing.T, nodes int) {
 		if lv.place != i || i > 0 && l.heap[(i-1)/2].priority < lv.priority || l.of[lv.priority] != lv {
 			t.Fatalf("level %d of priority %d is out of its place", i, lv.priority)
 		}
-		if lv.oldest == nil && len(l.heap) > 1 {
+		if lv.first == 0 && len(l.heap) > 1 {
 			t.Fatalf("the level of priority %d is empty and stays", lv.priority)
 		}
 	}
-	if (l.oldest == nil) != (nodes == 0) || (l.newest == nil) != (nodes == 0) {
-		t.Fatalf("%d nodes, and the list by age begins with %v and ends with %v", nodes, l.oldest,
-			l.newest)
+	if (l.aged.first == 0) != (nodes == 0) || (l.aged.last == 0) != (nodes == 0) {
+		t.Fatalf("%d nodes, and the list by age begins with %d and ends with %d", nodes, l.aged.first,
+			l.aged.last)
 	}
 }
