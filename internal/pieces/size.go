@@ -2,6 +2,7 @@
 
 package pieces
 
-// pieceBits is the binary logarithm of how many elements a piece has: 24 KB of what a queue keeps
-// of an item, 8 KB of what a heap does.
-const pieceBits = 9
+// pieceBits is the binary logarithm of how many elements a piece has. Pieces of pointers should
+// have 32 KB or more: the runtime adds a header to smaller ones, and rounds their size up, which
+// cost a tenth.
+const pieceBits = 11

@@ -23,11 +23,10 @@
 // convert it to zero or to the least duration; Go does not say what the conversion gives.
 //
 // An item must equal itself. One that does not, such as a float64 NaN, is handed out once for each
-// Add, as by client-go. The queue never finds it
-// again: it stays in memory after Done, ShutDownWithDrain waits for ever, and the metrics of
-// running
-// work count it for ever. A queue with Config.Order must not be given one. A key that cannot be
-// hashed, such as a slice in an any, panics in the caller, also in AddAfter.
+// Add, as by client-go. The queue never finds it again: it stays in memory after Done,
+// ShutDownWithDrain waits for ever, and the metrics of running work count it for ever. A queue with
+// Config.Order must not be given one. A key that cannot be hashed, such as a slice in an any,
+// panics in the caller, also in AddAfter.
 //
 // Every method may be called by any number of goroutines at once. Costs, with m items
 // waiting for their time: Add, Get, Done and Len take O(1), but see [PriorityQueue]. They
@@ -36,13 +35,12 @@
 // ready, but may wait for its lock. Over a contract.BatchDelayHeap one AddAfter in 16 adds
 // the items of all 16 to the heap. No call moves all items at once, however many come or go:
 // the table grows and shrinks a bucket at a time. After a flood the memory is given back as the
-// items
-// go, except what the heap keeps, and what does not shrink: with metrics two maps of the items'
-// times, and in a PriorityQueue a map of the most priorities that were ready at once.
+// items go, except what the heap keeps, and what does not shrink: with metrics two maps of the
+// items' times, and in a PriorityQueue a map of the most priorities that were ready at once.
 //
 //	bytes per item (string, 64 bit)   ready   waiting
-//	Queue, DelayingQueue              48+5    the heap's
-//	PriorityQueue                     80+5    80+5 and the heap's
+//	Queue, DelayingQueue              32+3    the heap's
+//	PriorityQueue                     48+3    48+3 and the heap's
 //
 // A Queue with metrics has one goroutine, a DelayingQueue and a PriorityQueue one
 // more; all end with ShutDown or ShutDownWithDrain.

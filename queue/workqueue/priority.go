@@ -36,10 +36,8 @@ const (
 //
 // One lock guards everything. A call holds it for O(log n + log p), with n items waiting for
 // their time and p different priorities ready; one AddAfter in 16 adds 16 items to the heap, and
-// so may the Done of an item that was added
-// before its time; up to 64 due items become ready under one lock. Queued holds it for O(items).
-// AddWithOpts
-// takes the lock once for each item.
+// so may the Done of an item that was added before its time; up to 64 due items become ready under
+// one lock. Queued holds it for O(items). AddWithOpts takes the lock once for each item.
 type PriorityQueue[T comparable] struct {
 	metrics *metrics[T]             // nil counts nothing
 	retries workqueue.CounterMetric // nil counts nothing
@@ -386,11 +384,10 @@ func (q *PriorityQueue[T]) Pause() { q.mu.setPaused(true) }
 // Resume ends Pause.
 func (q *PriorityQueue[T]) Resume() { q.mu.setPaused(false) }
 
-// ShutDown makes the queue ignore what is added from now on, and drops what waits
-// for its time. Workers get what is ready, unless Config.DropReady is set, and then learn that the
-// queue is shut down. The memory of
-// the dropped items is freed with the queue's, or at Done of an item that a worker has. It may be
-// called again.
+// ShutDown makes the queue ignore what is added from now on, and drops what waits for its time.
+// Workers get what is ready, unless Config.DropReady is set, and then learn that the queue is shut
+// down. The memory of the dropped items is freed with the queue's, or at Done of an item that a
+// worker has. It may be called again.
 func (q *PriorityQueue[T]) ShutDown() { q.shutDown(false) }
 
 // ShutDownWithDrain is ShutDown, and returns once no worker has an item. A ShutDown
