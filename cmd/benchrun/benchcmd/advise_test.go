@@ -33,7 +33,8 @@ func TestAdviseByRun(t *testing.T) {
 		{"lock-starvation", []string{"store: use lockfree", " writer:update response-p99 ",
 			"cases of its suite passed in this run", "import \"" + modulePath + "/dropin/cache\"",
 			"store := cache.NewIndexer(keyFunc, indexers)"}},
-		{"requeue-storm", []string{"queue: use ", "price", "and ", " more"}},
+		{"requeue-storm", []string{"queue: use workqueue", "and ", " more"}},
+		{"delay-million", []string{"use quadheap", "price add-earlier "}},
 	} {
 		dir := filepath.Join(results, c.run)
 		if _, err := os.Stat(dir); err != nil {
