@@ -21,6 +21,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/load"
@@ -53,9 +54,14 @@ func (p *Plan) Sources() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := listPackages(p.options.WorkTree)
-	if err != nil {
-		return nil, err
+	listed.Lock()
+	defer listed.Unlock()
+	list, known := listed.of[p.options.WorkTree]
+	if !known {
+		if list, err = listPackages(p.options.WorkTree); err != nil {
+			return nil, err
+		}
+		listed.of[p.options.WorkTree] = list
 	}
 	instrument, err := list.hash(nil, notInstrument, instrumentPath)
 	if err != nil {
@@ -76,6 +82,13 @@ func (p *Plan) Sources() (map[string]string, error) {
 	}
 	return out, nil
 }
+
+// listed are the packages of each work tree, once listed. The program was built from them, so what
+// changes there while it runs is none of its code; and go list takes longer than a small run.
+var listed = struct {
+	sync.Mutex
+	of map[string]packageList
+}{of: map[string]packageList{}}
 
 // loads hashes the plan's workloads, without what they say of themselves, and its forks.
 func (p *Plan) loads() (string, error) {

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,44 +29,50 @@ func TestCodeCompiles(t *testing.T) {
 	kinds := []Kind{{Version: "v1", Kind: "Pod", Form: FormTyped},
 		{Group: "apps", Version: "v1", Kind: "Deployment", Form: FormTyped},
 		{Version: "v1", Kind: "Node", Form: FormTyped}, custom}
+	overlay := map[string][]byte{} // packages beside this one, so that one load has all
+	var patterns []string
 	for name, r := range map[string]*Report{
 		"all":     {Kinds: kinds, Strip: strips},
 		"default": {Kinds: kinds[:1], Strip: DefaultStrip},
 		"custom":  {Kinds: []Kind{custom}, Strip: strips},
 		"nothing": {Kinds: kinds[:1], Strip: []string{"spec.nothing"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			snippets, err := Code(r, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var imports []string
-			body := ""
-			for _, s := range snippets {
-				imports, body = append(imports, s.Imports...), body+s.Code+"\n"
-				for line := range strings.Lines(s.Code) {
-					if len(strings.ReplaceAll(line, "\t", "    ")) > 100 {
-						t.Errorf("too long: %s", line)
-					}
+		snippets, err := Code(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var imports []string
+		body := ""
+		for _, s := range snippets {
+			imports, body = append(imports, s.Imports...), body+s.Code+"\n"
+			for line := range strings.Lines(s.Code) {
+				if len(strings.ReplaceAll(line, "\t", "    ")) > 100 {
+					t.Errorf("%s: too long: %s", name, line)
 				}
 			}
-			slices.Sort(imports)
-			program := fmt.Sprintf("package code\n\nimport (\n%s\n)\n\n%s",
-				strings.Join(slices.Compact(imports), "\n"), body)
-			file := filepath.Join(t.TempDir(), "code.go")
-			if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles |
-				packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo}, file)
-			if err != nil || len(pkgs) != 1 || pkgs[0].Types == nil {
-				t.Fatalf("%d packages, want one: %v", len(pkgs), err)
-			}
-			for _, e := range pkgs[0].Errors {
-				t.Errorf("%v\n%s", e, program)
-			}
-		})
+		}
+		slices.Sort(imports)
+		file, err := filepath.Abs(filepath.Join("code_"+name, "code.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		overlay[file] = fmt.Appendf(nil, "package code\n\nimport (\n%s\n)\n\n%s",
+			strings.Join(slices.Compact(imports), "\n"), body)
+		patterns = append(patterns, "./code_"+name)
+	}
+	pkgs, err := packages.Load(&packages.Config{Overlay: overlay, Mode: packages.NeedName |
+		packages.NeedFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax |
+		packages.NeedTypesInfo}, patterns...)
+	if err != nil || len(pkgs) != len(patterns) {
+		t.Fatalf("%d packages, want %d: %v", len(pkgs), len(patterns), err)
+	}
+	for _, p := range pkgs {
+		if p.Types == nil {
+			t.Errorf("%s has no types", p)
+		}
+		for _, e := range p.Errors {
+			t.Errorf("%s: %v\n%s", p, e, overlay[p.GoFiles[0]])
+		}
 	}
 }
 
