@@ -71,7 +71,12 @@ func TestCodeCompiles(t *testing.T) {
 			t.Errorf("%s has no types", p)
 		}
 		for _, e := range p.Errors {
-			t.Errorf("%s: %v\n%s", p, e, overlay[p.GoFiles[0]])
+			t.Errorf("%s: %v", p, e)
+		}
+		if len(p.Errors) > 0 {
+			for _, file := range p.GoFiles {
+				t.Logf("%s:\n%s", file, overlay[file])
+			}
 		}
 	}
 }

@@ -22,13 +22,13 @@ var wait = spin.Wait{Tries: 3, Pause: 4000}
 // crowd is how many goroutines sleep for the lock where another one sleeps at once. The lock then
 // goes from sleeper to sleeper, and tries take the processor from the one that has it: a thousand
 // workers that try hand out a tenth fewer items than over client-go's queue, those that sleep a
-// third more. With a crowd of 8, eight producers beside eight workers sleep too often.
+// fifth to a third more. With a crowd of 8, eight producers beside eight workers sleep too often.
 const crowd = 16
 
 // lock is a mutex that spins before it sleeps, unless many sleep already.
 type lock struct {
 	sync.Mutex
-	asleep atomic.Int32 // goroutines, about
+	asleep atomic.Int32 // goroutines that sleep for it, or are about to
 }
 
 // Lock takes the lock.
