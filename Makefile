@@ -95,6 +95,7 @@ proofs: ## Run suites RUNS times, HISTORIES of faults, and the explorer (5 hours
 ifneq ($(RUNS),0)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestGate$$' ./ci -gate.real
 	$(GO) test -count=6 -v -timeout=0 -run='^TestNoSuiteHangs$$' ./conformance/mutants
+	$(GO) test -count=20 -v -timeout=0 -run='^TestInterruptedAtAnyMoment$$' ./cmd/benchrun/benchcmd
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./bench/catalog -healthy.runs=$(RUNS)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoFaultIsLost$$' ./bench/catalog -faults.histories=$(HISTORIES)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestLongHistories$$' ./bench/catalog -histories.effort=30

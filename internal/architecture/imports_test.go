@@ -26,7 +26,7 @@ type layer struct {
 // and of its own layer only where the layer says so.
 var layers = []layer{
 	{[]string{
-		"internal/callsite", "internal/clusterjob", "internal/explore", "internal/input",
+		"internal/callsite", "internal/explore", "internal/input",
 		"internal/inturns", "internal/inuse", "internal/pieces", "internal/progress", "internal/segqueue",
 		"internal/spin", "internal/testscript",
 	}, false},

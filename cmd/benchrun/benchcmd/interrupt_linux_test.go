@@ -112,78 +112,73 @@ func temporaries(dir string) []string {
 		must(filepath.Glob(filepath.Join(dir, "forks", ".*[0-9]")))...)
 }
 
+// A run that is interrupted goes on where it was: by each kind of interruption once, at a random
+// moment. make proofs does it again and again.
 func TestInterruptedAtAnyMoment(t *testing.T) {
 	rng := seeded(t)
 	whole := aWholeRun(t)
 	kinds := []struct {
 		name   string
-		points int // 3 are any moment, while a file is written, and the end; 1 is any moment
 		strike func(*parent)
 	}{
-		{"SIGINT", 3, func(p *parent) { p.signal(syscall.SIGINT) }},
-		{"SIGINT twice", 1, func(p *parent) {
+		{"SIGINT", func(p *parent) { p.signal(syscall.SIGINT) }},
+		{"SIGINT twice", func(p *parent) {
 			p.signal(syscall.SIGINT)
 			time.Sleep(time.Millisecond)
 			p.signal(syscall.SIGINT)
 		}},
-		{"SIGTERM", 1, func(p *parent) { p.signal(syscall.SIGTERM) }},
-		{"SIGKILL", 3, func(p *parent) { p.signal(syscall.SIGKILL) }},
-		{"child", 1, (*parent).killChild},
+		{"SIGTERM", func(p *parent) { p.signal(syscall.SIGTERM) }},
+		{"SIGKILL", func(p *parent) { p.signal(syscall.SIGKILL) }},
+		{"child", (*parent).killChild},
 	}
 	first := rng.IntN(len(kinds))
 	for k, kind := range kinds {
 		// From before the first fork to after the end, one kind in each fifth of that time.
 		part := float64((first+k)%len(kinds)) + rng.Float64()
 		moment := time.Duration(part / float64(len(kinds)) * 1.1 * float64(whole))
-		for i := range kind.points {
-			writing, ending := i == 1, i == 2
-			t.Run(fmt.Sprintf("%s/%d", kind.name, i), func(t *testing.T) {
-				t.Parallel()
-				dir := filepath.Join(t.TempDir(), "run")
-				args := tinyRun(t, dir)
-				p := start(t, args)
-				if !ending {
-					select {
-					case <-time.After(moment):
-					case <-p.done:
-					}
+		point := []string{"any moment", "while a file is written", "the end"}[rng.IntN(3)]
+		t.Run(kind.name+"/"+point, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "run")
+			args := tinyRun(t, dir)
+			p := start(t, args)
+			if point != "the end" {
+				select {
+				case <-time.After(moment):
+				case <-p.done:
 				}
-				switch {
-				case ending:
-					p.until(func() bool {
-						b, _ := os.ReadFile(filepath.Join(dir, record.RunFile)) // not there yet
-						return bytes.Contains(b, []byte(`"complete": true`))
-					})
-				case writing:
-					p.until(func() bool { return len(temporaries(dir)) > 0 })
-				}
-				kept := must(filepath.Glob(filepath.Join(dir, "forks", "*.json")))
-				kind.strike(p)
-				checkEnd(t, p, kind.name)
-				checkGoesOn(t, dir, len(kept), args)
-			})
-		}
+			}
+			switch point {
+			case "the end":
+				p.until(func() bool {
+					b, _ := os.ReadFile(filepath.Join(dir, record.RunFile)) // not there yet
+					return bytes.Contains(b, []byte(`"complete": true`))
+				})
+			case "while a file is written":
+				p.until(func() bool { return len(temporaries(dir)) > 0 })
+			}
+			kept := must(filepath.Glob(filepath.Join(dir, "forks", "*.json")))
+			kind.strike(p)
+			checkEnd(t, p, kind.name)
+			checkGoesOn(t, dir, len(kept), args)
+		})
 	}
 }
 
-// aWholeRun is the duration of a run beside another one, as in the test. The first pair
-// loads the program from disk, the second finds it in memory.
+// aWholeRun is the duration of a run beside another one, as in the test.
 func aWholeRun(t *testing.T) time.Duration {
 	t.Helper()
-	var took time.Duration
+	begin := time.Now()
+	var pair []*parent
 	for range 2 {
-		begin := time.Now()
-		var pair []*parent
-		for range 2 {
-			pair = append(pair, start(t, tinyRun(t, filepath.Join(t.TempDir(), "run"))))
-		}
-		for _, p := range pair {
-			if s := p.status(); s.ExitStatus() != 0 {
-				t.Fatalf("an undisturbed run ended with %v\n%s", s, p.said.String())
-			}
-		}
-		took = time.Since(begin)
+		pair = append(pair, start(t, tinyRun(t, filepath.Join(t.TempDir(), "run"))))
 	}
+	for _, p := range pair {
+		if s := p.status(); s.ExitStatus() != 0 {
+			t.Fatalf("an undisturbed run ended with %v\n%s", s, p.said.String())
+		}
+	}
+	took := time.Since(begin)
 	t.Logf("a whole run takes %s", took)
 	return took
 }

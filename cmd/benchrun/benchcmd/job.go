@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/informerbench/informerbench/bench/runner"
-	"github.com/informerbench/informerbench/internal/clusterjob"
 )
 
 // notInJobs are flags of run that a Job's pods cannot be given, with the reason.
@@ -25,7 +24,7 @@ var notInJobs = map[string]string{
 
 func newJob() *cobra.Command {
 	var o runner.Options
-	s := clusterjob.Spec{CPUs: 2, Memory: "4Gi", Deadline: 24 * time.Hour}
+	s := jobSpec{CPUs: 2, Memory: "4Gi", Deadline: 24 * time.Hour}
 	cmd := &cobra.Command{
 		Use:   "job",
 		Short: "Print the Kubernetes Jobs that measure a run on many nodes and merge it",
@@ -59,7 +58,7 @@ containers, must not be switched off.`,
 				}
 			}
 			s.Args = runArgs(cmd)
-			if err := s.Validate(); err != nil {
+			if err := s.validate(); err != nil {
 				return err
 			}
 			o.Processors = s.CPUs
@@ -67,7 +66,7 @@ containers, must not be switched off.`,
 			if err != nil {
 				return err
 			}
-			return s.Write(cmd.OutOrStdout(),
+			return s.write(cmd.OutOrStdout(),
 				fmt.Sprintf("Measures %d shards, each on a node of its own: some %s of measuring in the "+
 					"longest, beside the verification.", s.Shards, most.Round(time.Second)))
 		},
@@ -97,7 +96,7 @@ containers, must not be switched off.`,
 		"Secret `NAME` with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (default: the service "+
 			"account's or the node's role)")
 	f.StringVar(&s.Bucket.Image, "rclone-image", "",
-		"`IMAGE` of rclone with a shell, which copies results (default "+clusterjob.DefaultRclone+")")
+		"`IMAGE` of rclone with a shell, which copies results (default "+defaultRclone+")")
 	return cmd
 }
 

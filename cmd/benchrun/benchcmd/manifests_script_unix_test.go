@@ -1,6 +1,6 @@
 //go:build unix
 
-package clusterjob
+package benchcmd
 
 import (
 	"bufio"
@@ -17,9 +17,8 @@ import (
 )
 
 // The sidecars' scripts, with programs in place of rclone and sleep: run.json is set aside first
-// and
-// goes last, if there was one, and what is there when the pod ends is stored once more.
-func TestScripts(t *testing.T) {
+// and goes last, if there was one, and what is there when the pod ends is stored once more.
+func TestCopyScripts(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("/bin/sh")
 	if err != nil {
@@ -97,7 +96,7 @@ func TestScripts(t *testing.T) {
 
 // A shard that has nothing in the bucket begins; any other failure to read the bucket ends the
 // pod.
-func TestFetchScript(t *testing.T) {
+func TestCopyScriptFetches(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]int{0: 0, 3: 0, 1: 1, 5: 5} {
 		bin := t.TempDir()

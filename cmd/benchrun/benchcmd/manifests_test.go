@@ -1,4 +1,4 @@
-package clusterjob
+package benchcmd
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func onClaim() Spec {
-	return Spec{
+func onClaim() jobSpec {
+	return jobSpec{
 		Name: "nightly", Namespace: "bench", Image: "registry.example/benchrun@sha256:abc", Shards: 16,
 		CPUs: 4, Memory: "4Gi",
 		Args:         []string{"--preset=stores"},
@@ -24,22 +24,22 @@ func onClaim() Spec {
 	}
 }
 
-func inBucket() Spec {
+func inBucket() jobSpec {
 	s := onClaim()
-	s.Claim, s.Bucket = "", Bucket{URL: "s3://results/some/where", Endpoint: "https://minio.example",
+	s.Claim, s.Bucket = "", jobBucket{URL: "s3://results/some/where", Endpoint: "https://minio.example",
 		Secret: "minio"}
 	return s
 }
 
 // decoded reads the manifests as an API server with strict validation does: every field must
 // be one of the API's types.
-func decoded(t *testing.T, s Spec) (shards, merge batchv1.Job) {
+func manifestsOf(t *testing.T, s jobSpec) (shards, merge batchv1.Job) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Validate(); err != nil {
+	if err := s.validate(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Write(&b, "Two\nlines."); err != nil {
+	if err := s.write(&b, "Two\nlines."); err != nil {
 		t.Fatal(err)
 	}
 	documents := strings.Split(b.String(), "---\n")
@@ -63,10 +63,10 @@ func decoded(t *testing.T, s Spec) (shards, merge batchv1.Job) {
 // manifests, with a volume and with a bucket.
 func TestShardsJob(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]Spec{"claim": onClaim(), "bucket": inBucket()} {
+	for name, s := range map[string]jobSpec{"claim": onClaim(), "bucket": inBucket()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job, _ := decoded(t, s)
+			job, _ := manifestsOf(t, s)
 			spec, pod := job.Spec, job.Spec.Template.Spec
 			if *spec.CompletionMode != batchv1.IndexedCompletion || *spec.Completions != 16 ||
 				*spec.Parallelism != 16 || *spec.BackoffLimitPerIndex != 3 || spec.BackoffLimit != nil {
@@ -110,7 +110,7 @@ func TestShardsJob(t *testing.T) {
 	}
 	s := onClaim()
 	s.Parallelism = 5
-	if job, _ := decoded(t, s); *job.Spec.Parallelism != 5 || *job.Spec.Completions != 16 {
+	if job, _ := manifestsOf(t, s); *job.Spec.Parallelism != 5 || *job.Spec.Completions != 16 {
 		t.Errorf("%d at once of %d", *job.Spec.Parallelism, *job.Spec.Completions)
 	}
 }
@@ -132,10 +132,10 @@ func guaranteedPod(t *testing.T, pod corev1.PodSpec) {
 // can.
 func TestMergeJob(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]Spec{"claim": onClaim(), "bucket": inBucket()} {
+	for name, s := range map[string]jobSpec{"claim": onClaim(), "bucket": inBucket()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			shards, merge := decoded(t, s)
+			shards, merge := manifestsOf(t, s)
 			pod := merge.Spec.Template.Spec
 			if merge.Name != "nightly-merge" || merge.Namespace != "bench" ||
 				*merge.Spec.ActiveDeadlineSeconds <= *shards.Spec.ActiveDeadlineSeconds {
@@ -165,9 +165,9 @@ func TestMergeJob(t *testing.T) {
 
 // With a bucket a pod begins with what an evicted one had stored, and a sidecar stores what it
 // measures under the path that the merge reads.
-func TestBucket(t *testing.T) {
+func TestJobToABucket(t *testing.T) {
 	t.Parallel()
-	shards, merge := decoded(t, inBucket())
+	shards, merge := manifestsOf(t, inBucket())
 	before := shards.Spec.Template.Spec.InitContainers
 	if len(before) != 2 || before[0].RestartPolicy != nil ||
 		*before[1].RestartPolicy != corev1.ContainerRestartPolicyAlways {
@@ -199,8 +199,8 @@ func TestBucket(t *testing.T) {
 		t.Errorf("%v, %+v", env, before[0].EnvFrom)
 	}
 	s := inBucket()
-	s.Bucket = Bucket{URL: "s3://results", Image: "mirror.example/rclone"}
-	shards, _ = decoded(t, s)
+	s.Bucket = jobBucket{URL: "s3://results", Image: "mirror.example/rclone"}
+	shards, _ = manifestsOf(t, s)
 	fetch := shards.Spec.Template.Spec.InitContainers[0]
 	if fetch.Image != "mirror.example/rclone" ||
 		fetch.Args[0] != "results:results/nightly/shards/$(JOB_COMPLETION_INDEX)" ||
@@ -212,50 +212,50 @@ func TestBucket(t *testing.T) {
 }
 
 // Every mistake is named, with what is allowed.
-func TestValidate(t *testing.T) {
+func TestWrongJobs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		edit func(*Spec)
+		edit func(*jobSpec)
 		want string
 	}{
-		{func(s *Spec) { s.Name = "Nightly" }, `name "Nightly"`},
-		{func(s *Spec) { s.Name = strings.Repeat("a", 62) }, "at most 57"},
-		{func(s *Spec) { s.Namespace = "a b" }, `namespace "a b"`},
-		{func(s *Spec) { s.Image = "" }, `image ""`},
-		{func(s *Spec) { s.Shards = 0 }, "shards 0: want 1 to 10000"},
-		{func(s *Spec) { s.Shards = 10_001 }, "shards 10001"},
-		{func(s *Spec) { s.Parallelism = 17 }, "parallelism 17: want 1 to 16"},
-		{func(s *Spec) { s.CPUs = 0 }, "cpus 0"},
-		{func(s *Spec) { s.Memory = "4 GB" }, `memory "4 GB": want 64Mi or more, such as 4Gi`},
-		{func(s *Spec) { s.Memory = "-1Gi" }, "memory"},
-		{func(s *Spec) { s.Deadline = time.Second }, "deadline 1s"},
-		{func(s *Spec) { s.Deadline = math.MaxInt64 }, "want 1m to 8760h0m0s"},
-		{func(s *Spec) { s.NodeSelector = map[string]string{"a b": "c"} }, "--node-selector a b=c"},
-		{func(s *Spec) { s.Claim = "" }, "give --claim NAME or --bucket URL"},
-		{func(s *Spec) { s.Bucket.URL = "s3://results" }, "give --claim NAME or --bucket URL"},
-		{func(s *Spec) { s.Claim = "a/b" }, `claim "a/b"`},
-		{func(s *Spec) { s.Bucket.Secret = "minio" }, "are for a --bucket"},
-		{func(s *Spec) {
+		{func(s *jobSpec) { s.Name = "Nightly" }, `name "Nightly"`},
+		{func(s *jobSpec) { s.Name = strings.Repeat("a", 62) }, "at most 57"},
+		{func(s *jobSpec) { s.Namespace = "a b" }, `namespace "a b"`},
+		{func(s *jobSpec) { s.Image = "" }, `image ""`},
+		{func(s *jobSpec) { s.Shards = 0 }, "shards 0: want 1 to 10000"},
+		{func(s *jobSpec) { s.Shards = 10_001 }, "shards 10001"},
+		{func(s *jobSpec) { s.Parallelism = 17 }, "parallelism 17: want 1 to 16"},
+		{func(s *jobSpec) { s.CPUs = 0 }, "cpus 0"},
+		{func(s *jobSpec) { s.Memory = "4 GB" }, `memory "4 GB": want 64Mi or more, such as 4Gi`},
+		{func(s *jobSpec) { s.Memory = "-1Gi" }, "memory"},
+		{func(s *jobSpec) { s.Deadline = time.Second }, "deadline 1s"},
+		{func(s *jobSpec) { s.Deadline = math.MaxInt64 }, "want 1m to 8760h0m0s"},
+		{func(s *jobSpec) { s.NodeSelector = map[string]string{"a b": "c"} }, "--node-selector a b=c"},
+		{func(s *jobSpec) { s.Claim = "" }, "give --claim NAME or --bucket URL"},
+		{func(s *jobSpec) { s.Bucket.URL = "s3://results" }, "give --claim NAME or --bucket URL"},
+		{func(s *jobSpec) { s.Claim = "a/b" }, `claim "a/b"`},
+		{func(s *jobSpec) { s.Bucket.Secret = "minio" }, "are for a --bucket"},
+		{func(s *jobSpec) {
 			s.Claim, s.Bucket.URL = "", "https://minio.example/results"
 		}, "want s3://BUCKET"},
-		{func(s *Spec) { s.Memory = "4" }, `--memory "4": want 64Mi or more`},
-		{func(s *Spec) {
+		{func(s *jobSpec) { s.Memory = "4" }, `--memory "4": want 64Mi or more`},
+		{func(s *jobSpec) {
 			s.Claim, s.Bucket.URL, s.Bucket.Endpoint = "", "s3://results", "minio:9000"
 		}, `--endpoint "minio:9000": want a URL`},
-		{func(s *Spec) {
+		{func(s *jobSpec) {
 			s.Claim, s.Bucket.URL, s.Bucket.Secret = "", "s3://results", "My Secret"
 		}, `--bucket-secret "My Secret": want the name of a Secret`},
-		{func(s *Spec) { s.Claim, s.Bucket.URL = "", "s3://results/$(id)" }, "want s3://BUCKET"},
+		{func(s *jobSpec) { s.Claim, s.Bucket.URL = "", "s3://results/$(id)" }, "want s3://BUCKET"},
 	} {
 		s := onClaim()
 		c.edit(&s)
-		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := s.validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
 	s := onClaim()
 	s.Shards, s.Memory = 0, ""
-	if err := s.Validate(); err == nil || strings.Count(fmt.Sprint(err), "\n") != 1 {
+	if err := s.validate(); err == nil || strings.Count(fmt.Sprint(err), "\n") != 1 {
 		t.Errorf("two mistakes: %v", err)
 	}
 }

@@ -1,9 +1,8 @@
-// Package clusterjob makes the Kubernetes manifests of a run that is divided between the nodes
-// of a cluster: an Indexed Job whose pods measure a shard each, and the Job that merges them.
-//
-// The manifests are a template; tests read them as an API server with strict validation does.
-// The package knows no workload: the caller gives the arguments of benchrun run.
-package clusterjob
+package benchcmd
+
+// The Kubernetes manifests of a run that is divided between the nodes of a cluster: an Indexed
+// Job whose pods measure a shard each, and the Job that merges them. They are a template; tests
+// read them as an API server with strict validation does.
 
 import (
 	"cmp"
@@ -25,8 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Spec describes the Jobs.
-type Spec struct {
+// jobSpec describes the Jobs.
+type jobSpec struct {
 	Name      string // of the Job that measures; the one that merges is NAME-merge
 	Namespace string // "" leaves it to kubectl
 	Image     string // with benchrun as its entry point
@@ -44,22 +43,22 @@ type Spec struct {
 	// Claim names a PersistentVolumeClaim for the results that many nodes may write
 	// (ReadWriteMany). Exactly one of Claim and Bucket is given.
 	Claim  string
-	Bucket Bucket
+	Bucket jobBucket
 }
 
-// Bucket is a place in an S3-compatible object store.
-type Bucket struct {
+// jobBucket is a place in an S3-compatible object store.
+type jobBucket struct {
 	URL      string // s3://BUCKET/PREFIX
 	Endpoint string // "" is that of AWS
 	// Secret names a Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; "" leaves the
 	// credentials to the node or the service account.
 	Secret string
-	// Image is one of rclone with a shell; "" means DefaultRclone.
+	// Image is one of rclone with a shell; "" means defaultRclone.
 	Image string
 }
 
-// DefaultRclone copies results from and to a bucket.
-const DefaultRclone = "docker.io/rclone/rclone:1.71.0"
+// defaultRclone copies results from and to a bucket.
+const defaultRclone = "docker.io/rclone/rclone:1.71.0"
 
 // mostShards is the most completions of a Job with a limit of failures for each index.
 const mostShards = 10_000
@@ -76,8 +75,8 @@ var bucketURL = regexp.MustCompile(
 // leastMemory of a pod keeps a missing unit from making a pod that cannot start.
 var leastMemory = resource.MustParse("64Mi")
 
-// Validate names all that is wrong with the Spec, with the allowed values.
-func (s *Spec) Validate() error {
+// validate names all that is wrong with it, with the allowed values.
+func (s *jobSpec) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf(format, args...))
@@ -131,7 +130,7 @@ func (s *Spec) Validate() error {
 	if s.Bucket.Secret != "" && len(validation.IsDNS1123Subdomain(s.Bucket.Secret)) > 0 {
 		wrong("--bucket-secret %q: want the name of a Secret", s.Bucket.Secret)
 	}
-	if s.Claim != "" && s.Bucket != (Bucket{}) {
+	if s.Claim != "" && s.Bucket != (jobBucket{}) {
 		wrong("--endpoint, --bucket-secret and --rclone-image are for a --bucket, and the results go "+
 			"to --claim %s", s.Claim)
 	}
@@ -146,7 +145,7 @@ var jobs string
 //go:embed copy.sh
 var copyScript string
 
-// manifests are the two Jobs. Each text of a Spec goes into it as JSON, which is YAML.
+// manifests are the two Jobs. Each text of a jobSpec goes into it as JSON, which is YAML.
 var manifests = template.Must(template.New("jobs").Funcs(template.FuncMap{
 	"json": func(v any) (string, error) {
 		text, err := json.Marshal(v)
@@ -155,52 +154,52 @@ var manifests = template.Must(template.New("jobs").Funcs(template.FuncMap{
 	"seconds": func(d time.Duration) int64 { return int64(d / time.Second) },
 }).Parse(jobs))
 
-// Write writes the manifests as YAML, each with a comment above it: the Job of the shards, and
-// that of the merge, which waits for them. The Spec must be valid.
-func (s *Spec) Write(out io.Writer, comment string) error {
-	return manifests.Execute(out, view{s, strings.Split(comment, "\n")})
+// write writes the manifests as YAML, each with a comment above it: the Job of the shards, and
+// that of the merge, which waits for them. The jobSpec must be valid.
+func (s *jobSpec) write(out io.Writer, comment string) error {
+	return manifests.Execute(out, manifestView{s, strings.Split(comment, "\n")})
 }
 
-// view is a Spec as the template sees it.
-type view struct {
-	*Spec
+// manifestView is a jobSpec as the template sees it.
+type manifestView struct {
+	*jobSpec
 	Comment []string
 }
 
-func (s view) MergeName() string            { return s.Name + "-merge" }
-func (s view) MergeDeadline() time.Duration { return s.Deadline + time.Hour }
+func (s manifestView) MergeName() string            { return s.Name + "-merge" }
+func (s manifestView) MergeDeadline() time.Duration { return s.Deadline + time.Hour }
 
 // The folders of the results in every container.
-func (s view) ShardsDir() string { return path.Join(mounted, s.Name, "shards") }
-func (s view) ShardDir() string  { return path.Join(s.ShardsDir(), "$(JOB_COMPLETION_INDEX)") }
-func (s view) MergedDir() string { return path.Join(mounted, s.Name, "merged") }
+func (s manifestView) ShardsDir() string { return path.Join(mounted, s.Name, "shards") }
+func (s manifestView) ShardDir() string  { return path.Join(s.ShardsDir(), "$(JOB_COMPLETION_INDEX)") }
+func (s manifestView) MergedDir() string { return path.Join(mounted, s.Name, "merged") }
 
-func (s view) MeasureArgs() []string {
+func (s manifestView) MeasureArgs() []string {
 	return slices.Concat([]string{"run"}, s.Args, []string{"--shard", fmt.Sprintf("job/%d", s.Shards),
 		"--machine", "$(NODE_NAME)", "--output", s.ShardDir(), "--continue"})
 }
 
-func (s view) MergeArgs() []string {
+func (s manifestView) MergeArgs() []string {
 	return []string{"merge", s.MergedDir(), s.ShardsDir(), "--wait", s.Deadline.String()}
 }
 
 // Remote is the place of a folder of the results in the bucket, for rclone.
-func (s view) Remote(dir string) string {
+func (s manifestView) Remote(dir string) string {
 	m := bucketURL.FindStringSubmatch(s.Bucket.URL)
 	return "results:" + path.Join(m[1], m[2], strings.TrimPrefix(dir, mounted))
 }
 
 // rclone is a container that copies.
 type rclone struct {
-	view
+	manifestView
 	Script, Does string
 	Args         []string
 }
 
 // Copy is a container that runs copy.sh, which does as named.
-func (s view) Copy(does string, args ...string) rclone {
+func (s manifestView) Copy(does string, args ...string) rclone {
 	return rclone{s, copyScript, does, args}
 }
 
 // RcloneImage is the image of the containers that copy.
-func (s view) RcloneImage() string { return cmp.Or(s.Bucket.Image, DefaultRclone) }
+func (s manifestView) RcloneImage() string { return cmp.Or(s.Bucket.Image, defaultRclone) }
