@@ -28,10 +28,12 @@ import (
 func bare[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error),
 	watches func(context.Context, metav1.ListOptions) (watch.Interface, error)) *cache.ListWatch {
 	return &cache.ListWatch{
-		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) { //nolint:staticcheck // as they do
+		//lint:ignore SA1019 as they do
+		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) { //nolint:staticcheck // as above
 			return list(context.Background(), o)
 		},
-		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { //nolint:staticcheck // likewise
+		//lint:ignore SA1019 likewise
+		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { //nolint:staticcheck // as above
 			return watches(context.Background(), o)
 		}}
 }
