@@ -45,10 +45,8 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 				}
 				strict := e
 				strict.Waivers = slices.Delete(slices.Clone(e.Waivers), i, i+1)
-				effort := 0.1 // is enough but on a machine whose processors hardly run side by side
-				err := suite.UntilCaught(func(seed suite.Option) error {
-					defer func() { effort = min(1, 2*effort) }()
-					return Verify(strict, seed, suite.Only(w.Clause), suite.WithEffort(effort),
+				err := suite.UntilCaught(0.1, func(attempt suite.Option) error {
+					return Verify(strict, attempt, suite.Only(w.Clause),
 						suite.WithCaseTimeout(20*time.Second), linear.WithDrawings(t.TempDir()))
 				})
 				var failure *suite.Failure

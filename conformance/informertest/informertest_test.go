@@ -64,8 +64,8 @@ func TestCheckPasses(t *testing.T) {
 func wantFailure(t *testing.T, clause string, newInformer contract.NewInformer,
 	opts ...Option) string {
 	t.Helper()
-	err := suite.UntilCaught(func(seed Option) error {
-		return Check(newInformer, append(opts, seed, suite.Only(clause))...)
+	err := suite.UntilCaught(0, func(attempt Option) error {
+		return Check(newInformer, append(opts, attempt, suite.Only(clause))...)
 	})
 	var failure *suite.Failure
 	if !errors.As(err, &failure) || failure.Clause.ID != clause ||

@@ -108,8 +108,8 @@ func TestBrokenStoresAreFound(t *testing.T) {
 		t.Run(b.clause+" "+b.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "made", "by", "linear")
 			var seen []string
-			err := suite.UntilCaught(func(seed suite.Option) (good error) {
-				found := linear.Check(b.newStore, seed, suite.WithEffort(0.15), suite.Only(b.clause),
+			err := suite.UntilCaught(0.15, func(attempt suite.Option) (good error) {
+				found := linear.Check(b.newStore, attempt, suite.Only(b.clause),
 					linear.WithDrawings(dir), suite.WithObserver(func(r suite.Result) {
 						if r.Outcome != suite.Fail {
 							return
@@ -230,10 +230,10 @@ func TestASharedMapOfIndexersIsLeftAlone(t *testing.T) {
 }
 
 func TestACallThatPanicsIsNamed(t *testing.T) {
-	err := suite.UntilCaught(func(seed suite.Option) error {
+	err := suite.UntilCaught(0.2, func(attempt suite.Option) error {
 		return linear.Check(on(func(s base) contract.Store {
 			return fragile{s}
-		}), seed, suite.WithEffort(0.2), suite.Only("STORE-35"), linear.WithDrawings(t.TempDir()))
+		}), attempt, suite.Only("STORE-35"), linear.WithDrawings(t.TempDir()))
 	})
 	if err == nil || !strings.Contains(err.Error(), "List() panics: key ") {
 		t.Errorf("got %v; want the call and its panic", err)
@@ -245,10 +245,10 @@ func TestADirectoryThatCannotBe(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := suite.UntilCaught(func(seed suite.Option) error {
+	err := suite.UntilCaught(0, func(attempt suite.Option) error {
 		return linear.Check(on(func(s base) contract.Store {
 			return &writeBehind{base: s}
-		}), seed, suite.Only("STORE-34"), linear.WithDrawings(file))
+		}), attempt, suite.Only("STORE-34"), linear.WithDrawings(file))
 	})
 	var failure *suite.Failure
 	if !errors.As(err, &failure) || !strings.Contains(failure.Reason, "WithDrawings") ||

@@ -180,11 +180,11 @@ const firstEffort = 0.1
 
 // Try runs, over each mutant, the cases of the clauses that must catch it. Some
 // mistakes show under some schedules or random choices only, so what was missed is
-// tried again as suite.UntilCaught says, with more effort, and all with the same new
-// seed: rapid is configured for the whole process. One component is done with before the
-// next is begun: broken informers leave goroutines behind that allocate for as long as the
-// process lives, which hides the memory that a broken heap keeps. It ends early,
-// with what was found, when ctx does. Suites with other seeds must not run at the same time.
+// tried again as suite.UntilCaught says, and all with the same new seed: rapid is configured
+// for the whole process. One component is done with before the next is begun: broken informers
+// leave goroutines behind that allocate for as long as the process lives, which hides the memory
+// that a broken heap keeps. It ends early, with what was found, when ctx does. Suites with other
+// seeds must not run at the same time.
 func Try(ctx context.Context, list []Mutant) []Result {
 	// Every mutant is to fail, so the drawings of its failures go with the folder.
 	drawings, err := os.MkdirTemp("", "mutants-")
@@ -196,10 +196,8 @@ func Try(ctx context.Context, list []Mutant) []Result {
 		results[i] = Result{Mutant: m, Said: map[string]string{}, Missed: slices.Clone(m.Clauses)}
 	}
 	for _, part := range byComponent(results) {
-		effort := firstEffort
-		_ = suite.UntilCaught(func(seed suite.Option) error {
-			tryOnce(ctx, part, seed, suite.WithEffort(effort), linear.WithDrawings(drawings))
-			effort = min(1, 2*effort)
+		_ = suite.UntilCaught(firstEffort, func(attempt suite.Option) error {
+			tryOnce(ctx, part, attempt, linear.WithDrawings(drawings))
 			if ctx.Err() != nil || !slices.ContainsFunc(part, (*Result).again) {
 				return errAllCaught
 			}

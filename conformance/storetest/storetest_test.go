@@ -44,8 +44,8 @@ func TestClientGo(t *testing.T) {
 // that is lacking fails TestClientGo.
 func TestClientGoNeedsItsWaivers(t *testing.T) {
 	failed := map[string]bool{}
-	err := suite.UntilCaught(func(seed suite.Option) error {
-		return storetest.Check(clientGo, seed, suite.WithEffort(0.1), linear.WithDrawings(t.TempDir()),
+	err := suite.UntilCaught(0.1, func(attempt suite.Option) error {
+		return storetest.Check(clientGo, attempt, linear.WithDrawings(t.TempDir()),
 			suite.Only(slices.Sorted(maps.Keys(clientGoWaivers))...),
 			suite.WithObserver(func(r suite.Result) {
 				failed[r.Clause.ID] = failed[r.Clause.ID] || r.Outcome == suite.Fail

@@ -262,13 +262,16 @@ func Check[F any](cases []Case[F], newImpl F, opts ...Option) error {
 // UntilCaught repeats check, at most 30 times, until it returns an error. It is for tests
 // that a suite catches a mistake that only some schedules of the goroutines or some random
 // choices show. One run may miss such a mistake, and that is no fault of the suite. The
-// seeds of the repetitions are 1<<20 apart, because informertest's histories use the seeds
+// option that check gets sets the effort and a new seed. The effort doubles each time, up to 1; 0
+// is the suites' default. Seeds are 1<<20 apart, because informertest's histories use the seeds
 // that follow a run's own.
-func UntilCaught(check func(seed Option) error) (err error) {
+func UntilCaught(effort float64, check func(attempt Option) error) (err error) {
 	for i := range uint64(30) {
-		if err = check(WithSeed(processSeed + i<<20)); err != nil {
+		attempt := func(c *Config) { c.Seed, c.Effort = processSeed+i<<20, effort }
+		if err = check(attempt); err != nil {
 			break
 		}
+		effort = min(1, 2*effort)
 	}
 	return err
 }

@@ -75,7 +75,7 @@ var bucketURL = regexp.MustCompile(
 // leastMemory of a pod keeps a missing unit from making a pod that cannot start.
 var leastMemory = resource.MustParse("64Mi")
 
-// validate names all that is wrong with it, with the allowed values.
+// validate names all that is wrong with s, with the allowed values.
 func (s *jobSpec) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) {

@@ -31,7 +31,7 @@ func inBucket() jobSpec {
 	return s
 }
 
-// decoded reads the manifests as an API server with strict validation does: every field must
+// manifestsOf reads the manifests as an API server with strict validation does: every field must
 // be one of the API's types.
 func manifestsOf(t *testing.T, s jobSpec) (shards, merge batchv1.Job) {
 	t.Helper()
