@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +27,6 @@ import (
 	"k8s.io/utils/ptr"
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer"
@@ -55,7 +53,6 @@ type consistent struct {
 func newConsistent(t *testing.T, newInformer contract.NewInformer, transform cache.TransformFunc,
 	server, source []synthetic.Fault) *consistent {
 	t.Helper()
-	ctrllog.SetLogger(logr.Discard())
 	c := &consistent{source: synthetic.NewSource(nil, synthetic.SourceOptions{
 		Example: &corev1.ConfigMap{}, Faults: source})}
 	t.Cleanup(c.source.Stop)
