@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -127,7 +128,7 @@ func (s upstreamSuite) Run(t *testing.T) {
 
 // count asserts that doc.go says how many tests run, and how many are left out.
 func (s upstreamSuite) count(t *testing.T, run int) {
-	version, err := list(s.Theirs, "{{.Module.Version}}")
+	theirs, err := list(s.Theirs)
 	doc, unread := os.ReadFile("doc.go")
 	if err := errors.Join(err, unread); err != nil {
 		t.Fatal(err)
@@ -138,8 +139,8 @@ func (s upstreamSuite) count(t *testing.T, run int) {
 			leftOut++
 		}
 	}
-	line := fmt.Sprintf("%s %s: %d run, %d are left out", s.Theirs, version, run, leftOut)
-	if !strings.Contains(version, "-") && !bytes.Contains(doc, []byte(line+"\n")) {
+	line := fmt.Sprintf("%s %s: %d run, %d are left out", s.Theirs, theirs.Module.Version, run, leftOut)
+	if !strings.Contains(theirs.Module.Version, "-") && !bytes.Contains(doc, []byte(line+"\n")) {
 		t.Errorf("doc.go does not say %q", line)
 	}
 }
@@ -154,39 +155,50 @@ func (s upstreamSuite) race(name string) string {
 	return ""
 }
 
-func (s upstreamSuite) dirOf(path string) (string, error) { return list(path, "{{.Dir}}") }
+// listed is what go list says of a package.
+type listed struct {
+	Dir    string
+	Module struct{ Dir, Version string }
+}
 
-// list runs go list on a package.
-func list(path, format string) (string, error) {
-	out, err := exec.Command("go", "list", "-f", format,
-		path).Output() //nolint:gosec // constants of a test
-	if err != nil {
-		return "", fmt.Errorf("finding %s: %w", path, err)
-	}
-	return strings.TrimSpace(string(out)), nil
+var listings sync.Map // import path to func() (listed, error)
+
+// list runs go list on a package, once.
+func list(path string) (listed, error) {
+	once, _ := listings.LoadOrStore(path, sync.OnceValues(func() (p listed, err error) {
+		out, err := exec.Command("go", "list", "-json=Dir,Module", path).Output() //nolint:gosec // constants
+		if err == nil {
+			err = json.Unmarshal(out, &p)
+		}
+		if err != nil {
+			return p, fmt.Errorf("finding %s: %w", path, err)
+		}
+		return p, nil
+	}))
+	return once.(func() (listed, error))()
 }
 
 // modules writes a copy of our go.mod to tmp, and beside it the sums of both modules. The go
 // command adds to the copy what the tests import and we do not, such as testify, in the
 // version that Theirs requires.
 func (s upstreamSuite) modules(tmp string) (file string, err error) {
-	theirs, err := list(s.Theirs, "{{.Module.Dir}}")
+	theirs, err := list(s.Theirs)
 	if err != nil {
 		return "", err
 	}
-	ours, err := list(s.Ours, "{{.Module.Dir}}")
+	ours, err := list(s.Ours)
 	if err != nil {
 		return "", err
 	}
 	var sums []byte
-	for _, dir := range []string{ours, theirs} {
+	for _, dir := range []string{ours.Module.Dir, theirs.Module.Dir} {
 		text, err := os.ReadFile(filepath.Join(dir, "go.sum"))
 		if err != nil {
 			return "", err
 		}
 		sums = append(sums, text...)
 	}
-	text, err := os.ReadFile(filepath.Join(ours, "go.mod"))
+	text, err := os.ReadFile(filepath.Join(ours.Module.Dir, "go.mod"))
 	if err != nil {
 		return "", err
 	}
@@ -198,23 +210,23 @@ func (s upstreamSuite) modules(tmp string) (file string, err error) {
 // overlay writes the rewritten test files to tmp, and the file that lays them over ours. Our
 // own tests are taken away, since theirs leave goroutines behind. It returns the tests' names.
 func (s upstreamSuite) overlay(tmp string) (file string, tests []string, err error) {
-	theirs, err := s.dirOf(s.Theirs)
+	theirs, err := list(s.Theirs)
 	if err != nil {
 		return "", nil, err
 	}
-	ours, err := s.dirOf(s.Ours)
+	ours, err := list(s.Ours)
 	if err != nil {
 		return "", nil, err
 	}
 	replace := map[string]string{}
-	own, err := filepath.Glob(filepath.Join(ours, "*_test.go"))
+	own, err := filepath.Glob(filepath.Join(ours.Dir, "*_test.go"))
 	if err != nil {
 		return "", nil, err
 	}
 	for _, path := range own {
 		replace[path] = ""
 	}
-	files, err := filepath.Glob(filepath.Join(theirs, "*_test.go"))
+	files, err := filepath.Glob(filepath.Join(theirs.Dir, "*_test.go"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -245,20 +257,20 @@ func (s upstreamSuite) overlay(tmp string) (file string, tests []string, err err
 		if err := os.WriteFile(written, text, 0o644); err != nil {
 			return "", nil, err
 		}
-		replace[filepath.Join(ours, "upstream_"+name)] = written
+		replace[filepath.Join(ours.Dir, "upstream_"+name)] = written
 	}
 	if s.Bridge != "" {
-		bridge := filepath.Join(ours, "upstream_bridge_test.go")
+		bridge := filepath.Join(ours.Dir, "upstream_bridge_test.go")
 		if replace[bridge], err = filepath.Abs(s.Bridge); err != nil {
 			return "", nil, err
 		}
 	}
 	for path, within := range s.Within {
-		dir, err := s.dirOf(path)
+		changed, err := list(path)
 		if err != nil {
 			return "", nil, err
 		}
-		if replace[filepath.Join(dir, "upstream_bridge.go")], err = filepath.Abs(within); err != nil {
+		if replace[filepath.Join(changed.Dir, "upstream_bridge.go")], err = filepath.Abs(within); err != nil {
 			return "", nil, err
 		}
 	}
@@ -286,9 +298,11 @@ func (s upstreamSuite) goTest(overlay, modules string, tests []string) (results,
 		args = append(args, "-ginkgo.json-report="+filepath.Join(filepath.Dir(overlay), specsFile))
 	}
 	cmd := exec.Command("go", args...) //nolint:gosec // constants of a test
-	if cmd.Dir, err = s.dirOf(s.Ours); err != nil {
+	ours, err := list(s.Ours)
+	if err != nil {
 		return nil, nil, err
 	}
+	cmd.Dir = ours.Dir
 	cmd.Env = append(os.Environ(), "GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT=30s") // on a busy machine too
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
