@@ -93,10 +93,11 @@ var (
 )
 
 func escape(text string) string {
-	text = linked.ReplaceAllStringFunc(entities.Replace(text), func(www string) string {
-		return www[:3] + "&#46;"
-	})
-	for underscore.MatchString(text) { // matches may touch
+	text = entities.Replace(text)
+	if strings.ContainsAny(text, "wW") { // most texts have neither, and regexps are slow
+		text = linked.ReplaceAllStringFunc(text, func(www string) string { return www[:3] + "&#46;" })
+	}
+	for strings.Contains(text, "_") && underscore.MatchString(text) { // matches may touch
 		text = underscore.ReplaceAllString(text, "$1&#95;$2")
 	}
 	return text
