@@ -85,7 +85,10 @@ func dump(v any) string {
 // TestRoundTripOfTheAPI packs random objects of each type that client-go knows.
 func TestRoundTripOfTheAPI(t *testing.T) {
 	t.Parallel()
-	types := 0
+	types, each := 0, 24
+	if testing.Short() { // as make race runs tests; one goroutine, but unsafe pointers are checked
+		each = 4
+	}
 	for gvk, typ := range scheme.Scheme.AllKnownTypes() {
 		field, ok := typ.FieldByName("ObjectMeta")
 		if !ok || field.Type != reflect.TypeFor[metav1.ObjectMeta]() {
@@ -96,13 +99,13 @@ func TestRoundTripOfTheAPI(t *testing.T) {
 		for _, lossy := range []bool{false, true} {
 			f := &filler{rng: rand.New(rand.NewPCG(uint64(types), 1)), lossy: lossy}
 			packed := 0
-			for range 24 {
+			for range each {
 				if checkRoundTrip(t, k, f.object(typ)) {
 					packed++
 				}
 			}
-			if !lossy && packed != 24 {
-				t.Errorf("%v: %d of 24 objects were packed", gvk, packed)
+			if !lossy && packed != each {
+				t.Errorf("%v: %d of %d objects were packed", gvk, packed, each)
 			}
 		}
 	}
@@ -144,14 +147,18 @@ func TestRoundTripOfOthers(t *testing.T) {
 func TestRoundTripOfSynthetic(t *testing.T) {
 	t.Parallel()
 	k := New(Options{})
-	for _, s := range sources(t, 300) {
+	each := 300
+	if testing.Short() {
+		each = 60
+	}
+	for _, s := range sources(t, each) {
 		for i := range s.raw {
 			if !checkRoundTrip(t, k, s.at(i)) {
 				t.Fatalf("%s %d was not packed", s.name, i)
 			}
 		}
 	}
-	nodes := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: 300}, 1)
+	nodes := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: each}, 1)
 	for i := range nodes.Len() {
 		if !checkRoundTrip(t, k, nodes.At(i)) {
 			t.Fatalf("node %d was not packed", i)
