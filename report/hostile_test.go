@@ -334,9 +334,10 @@ func TestHostileStringsStayText(t *testing.T) {
 	}
 	for i, text := range decisive {
 		want := shapeOf(t, render(t, with(run, map[string]string{text: "harmless"})))
-		k := i % len(hostile) // fields have several texts, and so several strings
-		want.check(t, fmt.Sprintf("%q in %v", hostile[k], fields[text]),
-			render(t, with(run, map[string]string{text: hostile[k]})))
+		for k := i % 17; k < len(hostile); k += 17 {
+			want.check(t, fmt.Sprintf("%q in %v", hostile[k], fields[text]),
+				render(t, with(run, map[string]string{text: hostile[k]})))
+		}
 	}
 }
 

@@ -138,7 +138,7 @@ func laterVersions(t *suite.T, newKeeper constructor) {
 	k := newKeeper()
 	for _, kind := range kinds {
 		t.Progress()
-		objs := kind.make(30)
+		objs := kind.make(60)
 		held := make([]apiruntime.Object, len(objs)) // handed out
 		want := make([]apiruntime.Object, len(objs))
 		kept, later := make([]any, len(objs)), make([]any, len(objs))
@@ -243,7 +243,7 @@ func areCollected(t *suite.T, newKeeper constructor) {
 // nor compression makes a leak small. The text is large because the heap is measured, which the
 // other tests of the process share.
 func memoryStays(t *suite.T, newKeeper constructor) {
-	const rounds, each, size = 12, 40, 50_000
+	const rounds, each, size = 24, 40, 50_000
 	k, random := newKeeper(), rand.NewChaCha8([32]byte{})
 	round := func() {
 		t.Progress()
